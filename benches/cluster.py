@@ -1,7 +1,7 @@
-"""What a Dask cluster costs: a task of nothing, and studies in threads and on one and two workers of this machine.
+"""Overhead of a Dask cluster: an empty task, and studies in threads and on one and two workers of this machine.
 
-``python benches/cluster.py`` prints the figures of docs/developers/performance.md. CPU times say more than wall times
-where other programs run.
+``python benches/cluster.py`` prints the figures of docs/developers/performance.md. On a machine with other load, CPU
+times are more reliable than wall times.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ TASKS = 2000
 
 
 def main() -> None:
-    """Start a scheduler, then a worker after the other, and measure."""
+    """Start a scheduler and then its workers, and measure."""
     say = Console(highlight=False, soft_wrap=True).print
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder)
@@ -63,19 +63,19 @@ def main() -> None:
 
 
 def started(place: Path, *words: str) -> subprocess.Popen[bytes]:
-    """A part of the cluster."""
+    """Start a process of the cluster."""
     here = ("--host", "127.0.0.1", "--dashboard-address", "127.0.0.1:0")
     command = [sys.executable, "-m", "dask", *words, *here]
     return subprocess.Popen(command, cwd=place, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)  # noqa: S603
 
 
 def cpu_s(processes: list[psutil.Process]) -> list[float]:
-    """CPU time of each process."""
+    """Return the CPU time of each process."""
     return [sum(process.cpu_times()[:2]) for process in processes]
 
 
 def overhead(client: Any, processes: list[psutil.Process]) -> str:  # noqa: ANN401 - Dask types a part of itself
-    """Tasks that do nothing, all at once: wall and CPU time of each."""
+    """Return wall and CPU time per empty task, all submitted at once."""
     packed = remote.zlib.compress(remote.pickle.dumps([("nothing", int)]), 1)
     began, before = time.monotonic(), cpu_s(processes)
     futures = [client.submit(remote.made, _core.version(), packed, pure=False) for _ in range(TASKS)]
@@ -89,7 +89,7 @@ def overhead(client: Any, processes: list[psutil.Process]) -> str:  # noqa: ANN4
 
 
 def compared(study: optcp.Study, workers: int, client: Any, processes: list[psutil.Process]) -> Iterator[str]:  # noqa: ANN401
-    """A study in threads and on workers, in turns."""
+    """Yield timings of a study in threads and on workers, alternating."""
     found: dict[str, list[tuple[float, ...]]] = {"threads": [], "workers": []}
     for _ in range(TURNS):
         for how, where in (("threads", {"jobs": workers}), ("workers", {"executor": client})):

@@ -1,4 +1,4 @@
-"""What the build's profile is counted in: the worlds of `optcp bench` and of the LBAS paper, all scenarios shipped."""
+"""Training runs of the build's profile: the scenarios of `optcp bench`, of the LBAS paper, and all shipped ones."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ SHORT_LBAS = [("stop", "3 s"), ("parameters.warm_up", "1 s"), ("parameters.batch
 
 
 def main() -> None:
-    """Run everything once, in one thread: counters of several would disturb each other."""
+    """Run everything once in one thread, because counters of several threads would interfere."""
     for tcp in ("newreno", "sack", "linux-6", "bbr"):
         for flows, seconds in ((10, 20), (100, 5), (1000, 2)):
             _core.Dumbbell(tcp, flows, seconds, "fast").run()
     with tempfile.TemporaryDirectory() as folder:
         worlds = [(make, {}, "fast") for make in WORLDS.values()]
-        # Such a world's run is long enough that windows are as hot as they are for those who use them.
+        # These runs are long enough to train the windows engine.
         worlds += [(make, settings, "windows") for make, settings in IN_ONE_RUN.values() if make]
         for make, settings, engine in worlds:
             file = Path(folder) / "world.toml"
@@ -36,7 +36,7 @@ def main() -> None:
 
 
 def run(scenario: Path, overrides: list[tuple[str, str]], engine: str = "fast") -> None:
-    """One run of one scenario."""
+    """Run one scenario once."""
     _core.run_branches([_core.Scenario.load(str(scenario), overrides)], 1, engine=engine)
 
 

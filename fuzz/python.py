@@ -1,4 +1,4 @@
-"""libFuzzer, by way of Atheris, on the readers in Python: ``python fuzz/python.py TARGET [libFuzzer's options]``."""
+"""Fuzzing of the Python readers by libFuzzer (Atheris): ``python fuzz/python.py TARGET [libFuzzer's options]``."""
 
 import sys
 from pathlib import Path
@@ -19,7 +19,7 @@ mutator = foreign.Mutator(target)
 
 
 def change(data: bytes, most: int, seed: int) -> bytes:
-    """Our changes and libFuzzer's in turn."""
+    """Alternate between our mutations and libFuzzer's."""
     return mutator.change(data, seed)[:most] if seed % 2 else atheris.Mutate(data, most)
 
 

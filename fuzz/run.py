@@ -1,7 +1,7 @@
-"""`make fuzz`: every target in turn, coverage-guided, for an equal share of the time; then what came of it.
+"""`make fuzz`: every target in turn, coverage-guided, for an equal share of the time; then a summary.
 
-New inputs are kept in target/fuzz/corpus, where the next run goes on. An input that fails is in target/fuzz/failed:
-take it away once it is mended, and keep a small one in fuzz/corpus.
+New inputs are stored in target/fuzz/corpus, from which the next run starts. A failing input is stored in
+target/fuzz/failed: remove it after the fix, and add a small one to fuzz/corpus.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 OUT = ROOT / "target" / "fuzz"
 PAPERS = [str(path.relative_to(ROOT)) for path in ROOT.glob("papers/optcp_papers/*/scenarios")]
-# Where there are more files of the kind than fuzz/corpus has.
+# Kinds with more files than fuzz/corpus has.
 MORE = {
     "scenario": ["python/optcp/scenarios", *PAPERS, "crates/scenario/tests/bad"],
     "packetdrill": ["tests/packetdrill"],
@@ -43,12 +43,12 @@ ATHERIS = "atheris==3.0.0"
 
 
 def build() -> None:
-    """Build the targets in Rust, and get what drives those in Python."""
-    # The sanitizers look for what unsafe code does; without them a stable compiler will do.
+    """Build the Rust targets, and install the driver of the Python ones."""
+    # The sanitizers check unsafe code; without them a stable compiler is sufficient.
     command = ["cargo", "fuzz", "build", "--sanitizer", "none", "--target-dir", str(OUT / "build")]
     subprocess.run(command, cwd=ROOT, check=True)
     if not (OUT / "atheris").is_dir():
-        # Beside .venv and not in it: requirements.lock lists what is there.
+        # Install next to .venv instead of into it, because requirements.lock lists the content of .venv.
         pip = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
         subprocess.run([*pip, "--target", str(OUT / "atheris"), ATHERIS], check=True)
 
@@ -62,7 +62,7 @@ def program(target: str) -> list[str]:
 
 
 def fuzz(target: str, seconds: int) -> tuple[int, int, list[Path]]:
-    """Fuzz a target; how many inputs it was given, the program's exit status, and the inputs that fail."""
+    """Fuzz a target; return the number of inputs, the program's exit status, and the failing inputs."""
     grown, failed = OUT / "corpus" / target, OUT / "failed" / target
     for directory in (grown, failed):
         directory.mkdir(parents=True, exist_ok=True)
@@ -77,12 +77,12 @@ def fuzz(target: str, seconds: int) -> tuple[int, int, list[Path]]:
         check=False,
     )
     (OUT / f"{target}.log").write_text(done.stdout + done.stderr, encoding="utf-8")
-    found = re.search(r"number_of_executed_units: (\d+)", done.stderr)
-    return int(found[1]) if found else 0, done.returncode, sorted(failed.iterdir())
+    result = re.search(r"number_of_executed_units: (\d+)", done.stderr)
+    return int(result[1]) if result else 0, done.returncode, sorted(failed.iterdir())
 
 
 def main() -> None:
-    """Fuzz all targets, or those that are named."""
+    """Fuzz all targets, or the named ones."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--hours", type=float, required=True, help="for all targets together")
     parser.add_argument("target", nargs="*", help=f"of {', '.join((*RUST, *PYTHON))}; all by default")

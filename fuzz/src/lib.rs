@@ -1,4 +1,4 @@
-//! What reads foreign text or bytes, what must hold whatever it is given, and how inputs are made.
+//! Fuzz targets: readers of foreign text or bytes, conditions that must always hold, and generation of inputs.
 
 mod mutate;
 mod seeds;
@@ -8,7 +8,7 @@ pub use libfuzzer_sys;
 pub use mutate::Mutator;
 pub use targets::Target;
 
-/// The program that libFuzzer drives for a target: its own changes and ours in turn.
+/// Main loop that libFuzzer drives for a target, alternating between its mutations and ours.
 #[macro_export]
 macro_rules! fuzz {
     ($target:ident) => {

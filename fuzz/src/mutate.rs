@@ -1,11 +1,11 @@
-//! Inputs from other inputs, with an eye for what they are made of: words, lines, sections.
+//! Mutation of inputs by words, lines and sections.
 
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::{Target, seeds};
 
-/// Numbers and signs that readers trip over.
+/// Numbers and signs that often break readers.
 const EDGES: &[&str] = &[
     "0",
     "-1",
@@ -46,14 +46,14 @@ const EDGES: &[&str] = &[
     "null",
 ];
 
-/// Makes inputs for a target.
+/// Generator of inputs for a target.
 pub struct Mutator {
     texts: Vec<Vec<u8>>,
     words: Vec<Vec<u8>>,
 }
 
 impl Mutator {
-    /// Knows the words of a target's files, and for scenarios all that a file can name.
+    /// Creates a generator with the words of a target's files and, for scenarios, all valid names.
     #[must_use]
     pub fn new(target: Target) -> Self {
         let texts = seeds::of(target);
@@ -70,13 +70,13 @@ impl Mutator {
         Mutator { texts, words }
     }
 
-    /// What inputs start from.
+    /// Returns the initial inputs.
     #[must_use]
     pub fn texts(&self) -> &[Vec<u8>] {
         &self.texts
     }
 
-    /// An input like the one given: the same for the same seed.
+    /// Returns a mutation of the given input; equal seeds give equal mutations.
     #[must_use]
     pub fn change(&self, input: &[u8], seed: u64) -> Vec<u8> {
         let mut random = Random(Xoshiro256PlusPlus::seed_from_u64(seed));
@@ -90,7 +90,7 @@ impl Mutator {
     fn step(&self, out: &mut Vec<u8>, random: &mut Random) {
         let other = random.of(&self.texts).cloned().unwrap_or_default();
         match random.below(10) {
-            // A word for a word.
+            // Replace a word.
             0..=2 => {
                 let range = random.place(&words(out));
                 let word = match random.below(4) {
@@ -99,7 +99,7 @@ impl Mutator {
                 };
                 out.splice(range, word);
             }
-            // A line of another text, over one here or before it.
+            // Replace a line by one of another text, or insert it.
             3 | 4 => {
                 let line = other[random.place(&lines(&other))].to_vec();
                 let mut range = random.place(&lines(out));
@@ -108,13 +108,13 @@ impl Mutator {
                 }
                 out.splice(range, line);
             }
-            // A section of another text.
+            // Insert a section of another text.
             5 => {
                 let section = other[random.place(&sections(&other))].to_vec();
                 let at = random.place(&sections(out)).end;
                 out.splice(at..at, section);
             }
-            // A line or section away, or twice.
+            // Remove or repeat a line or section.
             6 | 7 => {
                 let parts = if random.below(3) == 0 { sections(out) } else { lines(out) };
                 let range = random.place(&parts);
@@ -122,7 +122,7 @@ impl Mutator {
                 let times = [0, 0, 2, 3][random.below(4)];
                 out.splice(range, part.repeat(times));
             }
-            // A few bytes away, or something else in their place.
+            // Remove or replace a few bytes.
             8 => {
                 let from = random.below(out.len() + 1);
                 let to = (from + random.below(8)).min(out.len());
@@ -143,7 +143,7 @@ impl Mutator {
 struct Random(Xoshiro256PlusPlus);
 
 impl Random {
-    /// Below `bound`, and 0 if that is 0.
+    /// Draws a number below `bound`, or 0 if that is 0.
     fn below(&mut self, bound: usize) -> usize {
         let drawn = usize::try_from(self.0.next_u64() >> 33).unwrap_or(0);
         drawn.checked_rem(bound).unwrap_or(0)
@@ -175,19 +175,19 @@ fn words(text: &[u8]) -> Vec<std::ops::Range<usize>> {
     found
 }
 
-/// Words, and what is between quotes.
+/// Returns words, and texts between quotes.
 fn spans(text: &[u8]) -> Vec<Vec<u8>> {
     let quoted = text.split(|&byte| byte == b'"').skip(1).step_by(2);
     let short = quoted.filter(|span| span.len() < 60).map(<[u8]>::to_vec);
     short.chain(words(text).into_iter().map(|range| text[range].to_vec())).collect()
 }
 
-/// Lines with their ends.
+/// Returns lines with their line ends.
 fn lines(text: &[u8]) -> Vec<std::ops::Range<usize>> {
     pieces(text, |at| text[at] == b'\n')
 }
 
-/// What stands between empty lines.
+/// Returns the blocks between empty lines.
 fn sections(text: &[u8]) -> Vec<std::ops::Range<usize>> {
     pieces(text, |at| text[..=at].ends_with(b"\n\n"))
 }

@@ -1,4 +1,4 @@
-//! What inputs are made from: the files of the repository, and small inputs that were trouble once.
+//! Initial inputs: files of the repository, and small inputs that failed before.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -6,14 +6,14 @@ use std::sync::LazyLock;
 
 use super::Target;
 
-/// The checkout; this file is compiled in more than one place of it.
+/// Returns the checkout; this file is compiled at more than one place of it.
 static ROOT: LazyLock<PathBuf> = LazyLock::new(|| {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     let root = here.ancestors().find(|at| at.join("fuzz/corpus").is_dir());
     root.expect("the sources are there").to_owned()
 });
 
-/// Where the scenarios are that are shipped.
+/// Returns the directory of the shipped scenarios.
 const SCENARIOS: [&str; 6] = [
     "python/optcp/scenarios",
     "papers/optcp_papers/das/scenarios",
@@ -28,13 +28,13 @@ static SHIPPED: LazyLock<Vec<(String, String)>> = LazyLock::new(|| {
     SCENARIOS.into_iter().flat_map(files).map(text).collect()
 });
 
-/// The text of a shipped scenario, or of one of them where the name is of none.
+/// Returns the text of a shipped scenario, or of an arbitrary one if the name is unknown.
 pub fn shipped(name: &str) -> &'static str {
     let found = SHIPPED.iter().find(|(file, _)| file.strip_suffix(".toml") == Some(name));
     &found.unwrap_or(&SHIPPED[0]).1
 }
 
-/// What a target's inputs are made from, in the order of their paths.
+/// Returns the initial inputs of a target, in the order of their paths.
 pub fn of(target: Target) -> Vec<Vec<u8>> {
     let corpus = format!("fuzz/corpus/{}", target.name());
     let more = match target {
@@ -46,7 +46,7 @@ pub fn of(target: Target) -> Vec<Vec<u8>> {
     all.map(|(_, bytes)| bytes).collect()
 }
 
-/// The name and content of every file below a directory.
+/// Returns the name and content of every file below a directory.
 fn files(directory: &str) -> Vec<(String, Vec<u8>)> {
     let mut found = Vec::new();
     collect(&ROOT.join(directory), &mut found);

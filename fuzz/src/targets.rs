@@ -1,4 +1,4 @@
-//! The readers, and what must hold whatever they are given.
+//! Readers, and conditions that must hold for any input.
 
 use optcp_harness::conformance;
 use optcp_harness::packetdrill::{Verdict, run_script};
@@ -7,26 +7,26 @@ use optcp_scenario::{Diagnostic, Scenario};
 
 use super::seeds;
 
-/// Something that reads foreign text or bytes.
+/// Reader of foreign text or bytes.
 #[derive(Clone, Copy, Debug)]
 pub enum Target {
-    /// A scenario file.
+    /// Scenario file.
     Scenario,
-    /// `--set`: the name of a shipped scenario, then a `key=value` a line.
+    /// `--set`: the name of a shipped scenario, then one `key=value` per line.
     Overrides,
-    /// A packetdrill script.
+    /// packetdrill script.
     Packetdrill,
-    /// A file of conformance cases.
+    /// File of conformance cases.
     Conformance,
-    /// A table of a stored run.
+    /// Table of a stored run.
     Parquet,
 }
 
-/// The name of the file in messages.
+/// File name in messages.
 const FILE: &str = "mutant.toml";
 
 impl Target {
-    /// Its program and the directory of its corpus.
+    /// Returns the name of the program and of the corpus directory.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -38,15 +38,15 @@ impl Target {
         }
     }
 
-    /// Reads the bytes, and asks for everything that follows from them.
+    /// Reads the bytes, and evaluates everything that follows from them.
     ///
     /// # Panics
-    /// If they are neither read nor refused as they should be.
+    /// If they are neither read nor refused correctly.
     pub fn check(self, bytes: &[u8]) {
         if let Target::Parquet = self {
             return parquet(bytes);
         }
-        // The front end refuses what is no text before any of these sees it.
+        // The front end refuses invalid UTF-8 before these readers.
         let Ok(text) = std::str::from_utf8(bytes) else { return };
         match self {
             Target::Scenario => scenario(text, &[]),
@@ -65,7 +65,7 @@ fn scenario(text: &str, set: &[(String, String)]) {
     }
 }
 
-/// The world is the same when the text is read again, and what is asked of it before a run can be told.
+/// Checks that reading the text again gives an equal scenario whose summary is available before a run.
 fn accepted(scenario: &Scenario, text: &str, set: &[(String, String)]) {
     let again = Scenario::parse(text, FILE, set).expect("the same text is a scenario again");
     assert_eq!(scenario.sha256(), again.sha256());
@@ -75,7 +75,7 @@ fn accepted(scenario: &Scenario, text: &str, set: &[(String, String)]) {
     if scenario.plan().nodes.len() <= 20 {
         let _ = (scenario.spare(), scenario.coverage(), scenario.backups());
     }
-    // A value of an axis is what `--set` takes, and any cell may be an impossible world.
+    // `--set` must accept axis values, but some combinations may be invalid.
     for (key, values) in scenario.axes() {
         let Some(value) = values.first() else { continue };
         let cell = [(key.clone(), value.clone())];
@@ -86,7 +86,7 @@ fn accepted(scenario: &Scenario, text: &str, set: &[(String, String)]) {
     }
 }
 
-/// Every problem is shown with a place in the file or the command line.
+/// Checks that every problem has a position in the file or the command line.
 fn refused(diagnostic: &Diagnostic, text: &str, set: &[(String, String)]) {
     const SHOWN: usize = 20;
     assert!(diagnostic.count() > 0);
@@ -121,10 +121,10 @@ fn overrides(text: &str) {
     scenario(seeds::shipped(name), &set);
 }
 
-/// A script ends somehow, and always the same.
+/// Checks that a script always ends with the same outcome.
 fn packetdrill(text: &str) {
     let outcome = run_script(text, None);
-    // What is missing at the end is missing on the line that would come next.
+    // A missing end is reported at the line after the last one.
     let lines = text.lines().count() + 1;
     match &outcome {
         Verdict::Passed => {}
@@ -139,7 +139,7 @@ fn packetdrill(text: &str) {
     }
 }
 
-/// A file is read, or refused with a reason. How long a case runs is for the case to say: only short ones run here.
+/// Checks that a file is read, or refused with a reason. Cases choose their own duration, so only short ones run here.
 fn conformance(text: &str) {
     let read = conformance::parse(text);
     if let Err(error) = &read {
@@ -157,7 +157,7 @@ fn conformance(text: &str) {
     }
 }
 
-/// What is read of a table is a table: it can be written and is the same then.
+/// Checks that a table that was read can be written and is then equal.
 fn parquet(bytes: &[u8]) {
     if let Ok(table) = Table::from_parquet(bytes.to_vec()) {
         let written = table.to_parquet().expect("a table can be written");

@@ -1,1 +1,1 @@
-"""OpTCP's own papers: their exhibits, printed values and claims, and the evidence for its model of TCP."""
+"""Papers that OpTCP reproduces: experiments, published values and claims; and evidence for its TCP model."""

@@ -1,4 +1,4 @@
-"""The verb ``optcp evidence``."""
+"""Command ``optcp evidence``."""
 
 import textwrap
 from pathlib import Path
@@ -9,17 +9,17 @@ from optcp.cli.options import COUNT, DASK, DIRECTORY, FILE, JOBS, Alias, console
 
 
 class Experiments(click.Command):
-    """A command whose help names the experiments, which are imported when somebody asks for it."""
+    """Command whose help lists the experiments, which are only imported for the help."""
 
     def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the help, and what NAME may be."""
+        """Write the help, and the valid values of NAME."""
         from optcp_papers.evidence import EXPERIMENTS
 
         super().format_help_text(ctx, formatter)
-        *names, last = (one.name for one in EXPERIMENTS)
+        *names, last = (experiment.name for experiment in EXPERIMENTS)
         text = f"NAME is an experiment: {', '.join(names)} or {last}; all by default."
         formatter.write_paragraph()
-        # Names have hyphens, at which click would break lines.
+        # Click would break lines at the hyphens of names.
         formatter.write(textwrap.indent(textwrap.fill(text, formatter.width - 2, break_on_hyphens=False), "  ") + "\n")
 
 

@@ -1,4 +1,4 @@
-"""What tests share: a small world, the command in this process and in one of its own, and counted runs."""
+"""Shared fixtures: a small scenario, the command in this process and in its own, and counted runs."""
 
 import hashlib
 import io
@@ -33,11 +33,11 @@ observe = [
 backbone = "10 Mbps"
 delay = "5 ms"
 """
-"""Some thousands of packets, and some drops."""
+"""Scenario with some thousands of packets and some drops."""
 MADE = ("gmpls/fig7", "gmpls/fig8", "gmpls/table3")
-"""Exhibits that tests of their form make."""
+"""Experiments for tests of the result form."""
 
-# The same examples every time, and no limit on the time of one: a busy machine must not fail a test.
+# Use the same examples every time, without a time limit: a busy machine must not fail a test.
 settings.register_profile("repeatable", deadline=None, derandomize=True)
 settings.load_profile("repeatable")
 
@@ -67,21 +67,21 @@ def silent():
 
 
 def files_of_study(root):
-    """The content of all files of a study by their paths; of manifests without the CPU time."""
-    found = {}
+    """Return the content of all files of a study by path; manifests without the CPU time."""
+    result = {}
     for path in sorted(root.rglob("*.*")):
         if path.is_file() and path.suffix in (".json", ".parquet"):
             content = path.read_bytes()
             if path.parent.name == "parts":
                 about = json.loads(content)
                 content = json.dumps([about["packet_hops"], about["runs"], about["files"]]).encode()
-            found[str(path.relative_to(root))] = hashlib.sha256(content).hexdigest()
-    return found
+            result[str(path.relative_to(root))] = hashlib.sha256(content).hexdigest()
+    return result
 
 
 @pytest.fixture
 def calls(monkeypatch):
-    """The (seed, cells) of everything that run_block is asked to make and write in this test."""
+    """Return the (seed, combinations) of each call of run_block in this test."""
     found, run_block = [], _core.run_block
 
     def counted(axes, cells, todo, root, **options):
@@ -94,7 +94,7 @@ def calls(monkeypatch):
 
 @pytest.fixture
 def comes_apart(monkeypatch):
-    """Let runs of a seed fail."""
+    """Make the runs of a seed fail."""
     run_block = _core.run_block
 
     def fail_at(bad):
@@ -115,7 +115,7 @@ def text_console():
 
 @pytest.fixture(scope="session")
 def results_directory(tmp_path_factory):
-    """The exhibits of section 5 with four seeds."""
+    """Return a directory with the experiments of section 5 for four seeds."""
     out = tmp_path_factory.mktemp("results")
     reproduce(Request(select(MADE), Size("seeds=4", 4)), out, 2, Silent())
     return out
@@ -123,7 +123,7 @@ def results_directory(tmp_path_factory):
 
 @pytest.fixture
 def sigint_is_not_ignored():
-    """Undo what a shell does to jobs in the background, whose children ignore Ctrl-C, too."""
+    """Restore SIGINT, which shells ignore in background jobs and their children."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
@@ -131,7 +131,7 @@ def sigint_is_not_ignored():
 
 @pytest.fixture
 def optcp(monkeypatch, capsys, tmp_path):
-    """The command in this process, in an empty folder: its status, what it prints, its messages."""
+    """Return the command in this process, in an empty folder: exit status, stdout, stderr."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "100")
 
@@ -147,7 +147,7 @@ def optcp(monkeypatch, capsys, tmp_path):
 
 
 def command_in(directory, *arguments, status=0):
-    """The command as a user has it: in a process of its own, with the compiled simulator."""
+    """Run the command in a process of its own, with the compiled simulator."""
     done = subprocess.run(
         [sys.executable, "-m", "optcp", *map(str, arguments)],
         cwd=directory,
@@ -168,7 +168,7 @@ def command(tmp_path):
 
 @pytest.fixture(scope="session")
 def a_run(tmp_path_factory):
-    """The directory of a study of one run of the scenario single-failure."""
+    """Return the directory of a study with one run of the scenario single-failure."""
     place = tmp_path_factory.mktemp("run")
     command_in(place, "run", "single-failure", "--digest")
     return place / "results" / "single-failure"

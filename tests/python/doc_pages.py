@@ -1,4 +1,4 @@
-"""The pages of the documentation: their texts, tables and scenarios, and commands as they show them."""
+"""Pages of the documentation: texts, tables, scenarios and commands."""
 
 import os
 import re
@@ -18,7 +18,7 @@ SCENARIOS = "docs/reference/scenarios"
 
 
 def text(name):
-    """The text of a page, or of all pages of a folder."""
+    """Return the text of a page, or of all pages of a folder."""
     pages = sorted((ROOT / name).glob("*.md")) if (ROOT / name).is_dir() else [ROOT / name]
     return "\n".join(page.read_text(encoding="utf-8") for page in pages)
 
@@ -37,13 +37,13 @@ def run(command, cwd, status=0):
 
 
 def rows(page, mark):
-    """The cells of the first table after a mark, without its head."""
+    """Return the cells of the first table after a mark, without its header."""
     table = text(page).split(f"<!-- {mark}: ")[1].split("|---", 1)[1].split("\n\n")[0].splitlines()[1:]
     return [[cell.strip() for cell in row.strip("|").split(" | ")] for row in table]
 
 
 def save_scenarios(page, directory):
-    found = COMPLETE.findall(text(page))
-    for name, content in found:
+    result = COMPLETE.findall(text(page))
+    for name, content in result:
         (directory / name).write_text(content, encoding="utf-8")
-    return found
+    return result

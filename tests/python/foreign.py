@@ -1,6 +1,6 @@
-"""What reads foreign files, what must hold whatever they hold, and how such files are made.
+"""Readers of foreign files, conditions that must hold for any content, and generation of such files.
 
-tests/python/test_foreign.py makes a fixed number of them, fuzz/python.py (`make fuzz`) as many as there is time for.
+tests/python/test_foreign.py makes a fixed number of files, fuzz/python.py (`make fuzz`) as many as time permits.
 """
 
 import functools
@@ -57,7 +57,7 @@ VALUES = [None, True, 0, -1, 2**64, 10**5000, 1e308, float("nan"), float("inf"),
 
 
 def written(name, data):
-    """The file of that name, with these bytes."""
+    """Write a file of that name with these bytes."""
     path = PLACE / name
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(data)
@@ -65,7 +65,7 @@ def written(name, data):
 
 
 def named(path, error):
-    """A message must name the file, and fit on a screen."""
+    """Check that a message names the file and fits on a screen."""
     said = str(error)
     assert path.name in said, said[:500]
     assert len(said) < 2000, said[:500]
@@ -84,7 +84,7 @@ def topology(data, form):
         assert 0 <= a < len(names)
         assert 0 <= b < len(names)
         assert name is None or (isinstance(name, str) and name)
-        # What the simulator takes.
+        # Range that the simulator accepts.
         assert length_mm is None or (isinstance(length_mm, int) and 0 <= length_mm < 2**64)
     return None
 
@@ -103,7 +103,7 @@ def matrix(data):
 
 
 def mahimahi(data):
-    """A trace of a link of SMALL, which is made fast."""
+    """Read a trace of a link of SMALL as a Mahimahi trace."""
     path = written("cell.trace", data)
     schedule = '[[schedules]]\nform = "mahimahi"\nfile = "cell.trace"\nlink = ["A", "B"]\n'
     world = written("mahimahi.toml", (SMALL.replace("1 Mbps", "1 Gbps") + schedule).encode())
@@ -116,7 +116,7 @@ def mahimahi(data):
 
 
 def passes(data):
-    """A table of changes of the link of SMALL."""
+    """Read a table of changes of the link of SMALL."""
     path = written("passes.csv", data)
     world = written("passes.toml", (SMALL + '[[schedules]]\nfile = "passes.csv"\n').encode())
     try:
@@ -127,7 +127,7 @@ def passes(data):
 
 
 def paths(data):
-    """Hypatia's two files of a pair, with a line `--` between."""
+    """Read Hypatia's two files of a pair, separated by a line `--`."""
     round_trips, _, changes = data.partition(b"--\n")
     written("networkx_path_1_to_2.txt", changes)
     path = written("networkx_rtt_1_to_2.txt", round_trips)
@@ -136,13 +136,13 @@ def paths(data):
     except InputError as error:
         return named(Path("_1_to_2.txt"), error)  # of either file
     stretches = found.stretches()
-    assert all(one.start_s < one.end_s for one in stretches)
+    assert all(stretch.start_s < stretch.end_s for stretch in stretches)
     assert np.isfinite(found.rtt_ms).sum() == sum(map(bool, found.paths))
     return None
 
 
 def satellites(data):
-    """A file of TLEs with the checksums that fit, and one of links, with a line `--` between."""
+    """Read a file of TLEs with correct checksums and one of links, separated by a line `--`."""
     elements, _, links = data.partition(b"--\n")
     path = written("satellites.tle", summed(elements))
     try:
@@ -157,7 +157,7 @@ def satellites(data):
 
 
 def places(data):
-    """What lies beside a world of satellites, with a line `--` between both files."""
+    """Read the two files stored next to a satellite scenario, separated by a line `--`."""
     positions, _, round_trips = data.partition(b"--\n")
     for name, content in ((beside.PLACES, positions), (beside.ROUND_TRIPS, round_trips)):
         folder = written(f"beside/{name}", content).parent
@@ -165,17 +165,19 @@ def places(data):
         found = beside.beside(folder)
     except InputError as error:
         return named(folder, error)  # of either file
-    assert all(np.isfinite(one.at(now)).all() for one in found.places.values() for now in (0.0, 7.5, 1e9))
-    assert [one.end_s for one in found.paths.stretches()] == sorted(one.end_s for one in found.paths.stretches())
+    assert all(np.isfinite(place.at(now)).all() for place in found.places.values() for now in (0.0, 7.5, 1e9))
+    assert [stretch.end_s for stretch in found.paths.stretches()] == sorted(
+        stretch.end_s for stretch in found.paths.stretches()
+    )
     return None
 
 
 def summed(elements):
-    """TLEs with the checksums that fit."""
+    """Return TLEs with correct checksums."""
     lines = elements.splitlines()
     for at, line in enumerate(lines):
         if len(line) == 69:
-            digits = sum(int(chr(one)) if chr(one) in "0123456789" else one == ord("-") for one in line[:68])
+            digits = sum(int(chr(item)) if chr(item) in "0123456789" else item == ord("-") for item in line[:68])
             lines[at] = line[:68] + str(digits % 10).encode()
     return b"\n".join(lines)
 
@@ -185,7 +187,7 @@ STATES = "dynamic_state_1000ms_for_2s"
 
 
 def of_hypatia(data):
-    """A network of Hypatia, file by file, with a line `--` between: the last two are states."""
+    """Read a network of Hypatia, files separated by a line `--`; the last two are states."""
     files = [*data.split(b"--\n"), *[b""] * 6]
     names = (*HYPATIA, f"{STATES}/fstate_0.txt", f"{STATES}/fstate_1000000000.txt")
     for name, content in zip(names, files, strict=False):
@@ -199,13 +201,13 @@ def of_hypatia(data):
     except InputError as error:
         # A number may be the name of another station.
         return None if "both ends" in str(error) else named(path.parents[1], error)  # of any file
-    assert all((one >= -1).all() and (one < one.shape[1]).all() for one in states)
+    assert all((state >= -1).all() and (state < state.shape[1]).all() for state in states)
     assert np.isfinite(rtt_ms).tolist() == [bool(path) for path in paths.paths]
     return None
 
 
 def results(data):
-    """A file of results: of an exhibit, a study or evidence. What is read is written as it was."""
+    """Read a file of results (experiment, study or evidence), and write it unchanged."""
     path = written("result.json", data)
     for kind in (Result, Sensitivity, Evidence):
         try:
@@ -232,7 +234,7 @@ def kept(data):
 
 @functools.cache
 def small_study():
-    """A study of two cells, as files: those that are read of it."""
+    """Return the files of a study of two combinations that are read."""
     world = Scenario.parse(SMALL)
     with tempfile.TemporaryDirectory() as place:
         Study(world, {"stop": ["100 ms", "150 ms"]}).run(place, jobs=1)
@@ -242,7 +244,7 @@ def small_study():
 
 
 def study(target, data):
-    """Another study, cell, manifest or table in a study's directory, with checksums that fit."""
+    """Replace a study, combination, manifest or table in a study's directory, with correct checksums."""
     root = PLACE / "study"
     files = dict(small_study())
     path = {
@@ -278,8 +280,8 @@ def study(target, data):
         assert len(said) < 2000, said[:500]
 
 
-def with_checksum(data):
-    """A JSON object with the checksum that fits; other bytes as they are."""
+def sealed(data):
+    """Return a JSON object with a correct checksum; other bytes unchanged."""
     try:
         about = json.loads(data)
         about.pop("sha256", None)
@@ -305,12 +307,12 @@ TARGETS = {
 
 
 def starts(target):
-    """Small files of the kind, and those that were trouble once."""
+    """Return small files of the kind, and those that failed before."""
     return [path.read_bytes() for path in sorted((CORPUS / target).iterdir())]
 
 
 class Mutator:
-    """Makes files for a target from those that are kept: the same for the same seed."""
+    """Generator of files for a target from the stored ones; equal seeds make equal files."""
 
     def __init__(self, target):
         self.target = target
@@ -326,7 +328,7 @@ class Mutator:
         return data
 
     def text(self, data, draw):
-        """A word or a line for another, a piece away or twice, a few bytes."""
+        """Replace a word or a line, delete or repeat a piece, or change a few bytes."""
         at = draw.randrange(len(data) + 1)
         kind = draw.randrange(5)
         if kind == 0:
@@ -334,8 +336,8 @@ class Mutator:
             return data[:at] + draw.randbytes(draw.randrange(4)) + data[end:]
         if kind == 1:
             word = draw.choice(EDGES).encode() if draw.random() < 0.5 else draw.choice(self.words)
-            found = words(data)
-            return data.replace(draw.choice(found), word, 1) if found else word
+            result = words(data)
+            return data.replace(draw.choice(result), word, 1) if result else word
         lines = data.splitlines(keepends=True) or [b""]
         place = draw.randrange(len(lines))
         if kind == 2:
@@ -348,15 +350,15 @@ class Mutator:
 
 
 def words(data):
-    """Runs of letters and digits."""
-    return bytes(one if one in WORD else 32 for one in data).split()
+    """Return runs of letters and digits."""
+    return bytes(item if item in WORD else 32 for item in data).split()
 
 
 WORD = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.")
 
 
 def document(data, draw):
-    """The same JSON value with something else in one place, or the data as it was where it is none."""
+    """Return the JSON value with one place changed, or the data unchanged if it is not JSON."""
     try:
         value = json.loads(data)
     except (ValueError, RecursionError):

@@ -1,4 +1,4 @@
-"""Finished studies made by hand: :class:`optcp.study.done.StudyResult` over tables that a test writes."""
+"""Finished studies made by hand: :class:`optcp.study.done.Done` with tables that a test writes."""
 
 from types import SimpleNamespace
 
@@ -12,13 +12,13 @@ from optcp.study.grid import Grid
 
 
 def cells(values, **axes):
-    """Labelled values, shape (seeds, length of each axis), seeds from 1 on; each axis by its name and values."""
+    """Return labelled values, shape (seeds, length of each axis), with seeds from 1 and axes by name and values."""
     named = tuple(Axis(name, tuple(map(str, shown))) for name, shown in axes.items())
     return Cells(values, named, tuple(range(1, 1 + len(values))))
 
 
 def table(observation):
-    """Columns of a test as a table: arrays by name, and texts as codes with the list of them under the plural's name.
+    """Return columns as a table: arrays by name; texts as codes with their list under the plural of the name.
 
     With ``interval_s`` the only list names the rows of every array.
     """
@@ -42,21 +42,21 @@ def table(observation):
 
 
 class Made(dict):
-    """A finished run: a table by the name of its observation."""
+    """Finished run: tables by the name of their observation."""
 
 
 def run(observations, **more):
-    """A finished run with such observations (:func:`table`) and attributes."""
-    made = Made((name, table(one)) for name, one in observations.items())
+    """Return a finished run with these observations (:func:`table`) and attributes."""
+    made = Made((name, table(item)) for name, item in observations.items())
     vars(made).update(more)
     return made
 
 
-class HandMade(StudyResult):
-    """Observations by name (:func:`table`), of every seed and cell."""
+class HandMade(Done):
+    """Study with observations by name (:func:`table`) for every seed and combination."""
 
     def __init__(self, axes, seeds):
-        """``axes``: name to values as written; ``seeds``: for each a list of runs, one a cell, of observations."""
+        """``axes``: values as written, by name; ``seeds``: per seed a list of runs, one per combination."""
         named = tuple(Axis(name, tuple(map(str, values))) for name, values in axes.items())
         names = tuple(seeds[0][0])
         branches = tuple(SimpleNamespace(id=str(at), key={}, observe=names) for at in range(len(seeds[0])))
@@ -67,15 +67,15 @@ class HandMade(StudyResult):
         return run(self._made[seed - 1][int(branch.id)], seed=seed)
 
     def digests(self, name):
-        """A text of its own for each run: no two are equal."""
+        """Return a unique text for each run."""
         return [f"{name} {place}" for place in range(self.places)]
 
     def rows(self, name, columns=None):
-        tables = [table(one[name]) for seed in self._made for one in seed]
-        lengths = [len(one) for one in tables]
+        tables = [table(item[name]) for seed in self._made for item in seed]
+        lengths = [len(item) for item in tables]
         columns = {"seed": np.repeat(np.arange(len(tables)), lengths)}
         for column, first in tables[0].columns.items():
-            values = np.concatenate([one[column] for one in tables])
+            values = np.concatenate([item[column] for item in tables])
             if isinstance(first, tuple):
                 texts = list(dict.fromkeys(values.tolist()))
                 columns[column] = np.array([texts.index(text) for text in values], dtype=np.uint32), texts
@@ -85,9 +85,9 @@ class HandMade(StudyResult):
 
 
 def of_goodput(axes, totals):
-    """A study of the gmpls paper in which switched flows bring so many bytes in (5 s, 5.5 s], and nothing else happens.
+    """Return a study of the gmpls paper with these bytes of switched flows in (5 s, 5.5 s], and no other events.
 
-    ``totals``: shape (seeds, cells).
+    ``totals``: shape (seeds, combinations).
     """
 
     def observed(total):

@@ -1,4 +1,4 @@
-"""Studies for tests, made with the compiled simulator in a process of its own."""
+"""Studies for tests, run with the compiled simulator in a process of its own."""
 
 import json
 import subprocess
@@ -14,7 +14,7 @@ optcp.Study(world, over, seeds=seeds, digest=True).run(out, jobs=1)
 
 
 def study_in(place, world, *, settings=None, over=None, seeds=1, out="out"):
-    """The directory of a study of a scenario, in a folder."""
+    """Return the directory of a study of a scenario, in a folder."""
     asked = json.dumps([world, settings, over, seeds, out])
     done = subprocess.run([sys.executable, "-c", CODE, asked], cwd=place, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

@@ -1,4 +1,4 @@
-"""The table "Adding one thing" of docs/developers/architecture.md: a row says what a member of a family took."""
+"""Table "Adding one thing" of docs/developers/architecture.md: files that a new option touched."""
 
 import re
 from pathlib import Path
@@ -9,11 +9,11 @@ from test_circles import COMMENT, CRATES, TESTS
 
 ROOT = Path(__file__).parents[2]
 USES = re.compile(r"tcp/src/profile/|harness/|tests\.rs$|recorder\.rs$")
-"""Bundles of choices, what drives endpoints, and tests name members of families; they register none."""
+"""Files that name options without registering them: profiles, endpoint drivers, and tests."""
 
 
 def rows():
-    """The rows of the table that is checked: what is added, the columns, the member's name in files."""
+    """Return the rows of the checked table: what is added, the columns, the option's name in files."""
     text = (ROOT / "docs" / "developers" / "architecture.md").read_text(encoding="utf-8")
     table = text.split("<!-- adding:")[1].split("-->")[1].strip().split("\n\n")[0]
     for row in table.split("\n")[2:]:
@@ -22,7 +22,7 @@ def rows():
 
 
 def sources():
-    """Each file of the crates' sources, without comments and tests, by its path from ``crates``."""
+    """Return the source files of the crates without comments and tests, by path from ``crates``."""
     for file in CRATES.glob("*/src/**/*.rs"):
         path = str(file.relative_to(CRATES))
         if not USES.search(path):
@@ -30,7 +30,7 @@ def sources():
 
 
 @pytest.mark.parametrize(("write", "register", "member"), list(rows()))
-def test_a_row_names_the_files_that_a_member_took(write, register, member):
+def test_row_names_files_of_an_added_option(write, register, member):
     texts = dict(sources())
     line = re.compile(rf'"{re.escape(member)}"\s*=>\s*(?:\w+\s*::\s*)?(\w+)[^;:]*:\s*"')
     names = {match[1] for text in texts.values() for match in line.finditer(text)} or {member}

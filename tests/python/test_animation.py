@@ -1,4 +1,4 @@
-"""Animations: when packets move, which part of a run is shown, what is said of it, and that a page holds it all."""
+"""Animations: movement of packets, selected part of a run, event texts, and content of a page."""
 
 import base64
 import json
@@ -14,7 +14,7 @@ from optcp.export.packets import World
 from optcp.plots import network
 from optcp.web.animation import animate, events, frames, hops, page, window
 
-# TopoHub leaves the file open that it has read.
+# TopoHub does not close the files that it reads.
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning", "ignore::ResourceWarning")
 
 LINE = """
@@ -33,13 +33,13 @@ path = ["A", "R", "B"]
 size = "2 packets"
 """
 SEGMENT_PS = 1_500 * 8 * 100_000
-"""1500 bytes at 10 Mb/s."""
+"""Transmission time of 1500 bytes at 10 Mb/s."""
 
 DELAY_PS = 5_000_000_000
 
 
 def drawn(world, seed=1, part=None):
-    """The hops of a world's run, and the names of its ports."""
+    """Return the hops of a scenario's run, and the names of its ports."""
     part = part or window.Window(0, int(world.resolved["stop_ps"]), 1)
     _, links, drawn_as = network.laid(world.resolved)
     ports, rows = frames.ports_of(world.resolved, links, drawn_as)
@@ -62,15 +62,15 @@ def test_a_packet_leaves_when_its_first_bit_does_and_is_there_with_its_last():
     assert at_the_end.tolist() == [(n + 1) * SEGMENT_PS + 2 * DELAY_PS for n in (1, 2)]
 
 
-def test_acks_go_back_and_are_told_apart():
+def test_acks_move_backwards_with_own_marker():
     found, ports = drawn(optcp.Scenario.parse(LINE))
     acks = found.kind == hops.ACK
     assert {ports[port] for port in found.port[acks]} == {"B->R", "R->A"}
     assert not np.any(acks & (found.port == ports.index("A->R")))
 
 
-def test_what_is_in_flight_when_a_link_fails_ends_there():
-    """The failure is in the middle of the second link; the sender's timer sends the segments again, in vain."""
+def test_packets_in_flight_end_at_failed_link():
+    """The failure is in the middle of the second link; RTOs retransmit the segments in vain."""
     text = LINE + '[[failures]]\nlink = ["R", "B"]\nat = "9 ms"\n'
     found, ports = drawn(optcp.Scenario.parse(text))
     second = found.port == ports.index("R->B")
@@ -79,7 +79,7 @@ def test_what_is_in_flight_when_a_link_fails_ends_there():
     assert np.count_nonzero(found.kind == hops.AGAIN) >= 1
 
 
-def test_of_several_packets_one_is_drawn_on_all_of_its_way():
+def test_thinned_packets_are_drawn_on_whole_path():
     world = optcp.load("single-failure")
     every, _ = drawn(world)
     some, _ = drawn(world, part=window.Window(0, 10**13, 7))
@@ -89,15 +89,15 @@ def test_of_several_packets_one_is_drawn_on_all_of_its_way():
 
 
 def run_of(name, **settings):
-    """A run, and how many hops it made by 100 ms."""
+    """Return a run, and the number of its hops by 100 ms."""
     world = optcp.load(name).set(settings) if settings else optcp.load(name)
     stop = int(world.resolved["stop_ps"])
     run = world.set("observe", frames.kinds(world.resolved, stop // 100)).run(1)
     return run, page._hops(run, stop, stop // 100)
 
 
-def test_the_part_is_that_around_the_failure():
-    """One round trip of propagation, and a quarter of the 50 ms that the switch takes, before the failure at 4 s."""
+def test_default_part_surrounds_failure():
+    """The part starts one propagation RTT plus a quarter of the 50 ms of the switchover before the failure at 4 s."""
     run, counted = run_of("single-failure")
     part = window.choose(run, counted, (None, None))
     round_trip = 2 * sum(
@@ -118,7 +118,7 @@ def test_the_part_may_be_named():
     ("asked", "says"),
     [((11 * 10**12, None), "--from: 11 s is not within"), ((3 * 10**12, 2 * 10**12), "--to: 2 s is not after 3 s")],
 )
-def test_a_part_that_is_none_is_refused(asked, says):
+def test_empty_part_is_refused(asked, says):
     run, counted = run_of("single-failure")
     with pytest.raises(InputError, match=says):
         window.choose(run, counted, asked)
@@ -132,9 +132,9 @@ def test_too_many_packets_are_thinned_and_far_too_many_refused():
         window.choose(run, window.Hops(10**11, np.full(100, 100_000.0)), (0, 10**13))
 
 
-def test_events_are_sentences():
+def test_events_are_described_in_sentences():
     run, _ = run_of("single-failure")
-    assert [(one.at_ps / 1e12, one.text) for one in events.events(run)] == [
+    assert [(event.at_ps / 1e12, event.text) for event in events.events(run)] == [
         (4.0, "R2-R3 fails"),
         (4.05, "R2: data of protected switched to the backup path"),
         (4.05, "R3: acks of protected switched to the backup path"),
@@ -147,12 +147,12 @@ def test_events_are_sentences():
 def test_routers_and_links_with_hyphens_are_named():
     failed = [{"port": f"cable:{ends}", "at_ps": 5, "repair_ps": None} for ends in ("Aa-Bb->C", "C->Aa-Bb")]
     failed.append({"port": "C->D", "at_ps": 5, "repair_ps": 7})
-    said = [(one.at_ps, one.text) for one in events._failures(failed)]
-    assert said == [(5, "cable:Aa-Bb-C, C->D fail"), (7, "C->D is repaired")]
+    said = [(failure.at_ps, failure.text) for failure in events._failures(failed)]
+    assert said == [(5, "cable:Aa-Bb-C, C->D fail"), (7, "C->D works again")]
 
 
 def read(made):
-    """What a page holds: names and numbers, and arrays by name."""
+    """Return the content of a page: names and numbers, and arrays by name."""
     about = json.loads(re.search(r'id="about">(.*?)</script>', made, re.DOTALL)[1].replace("<\\/", "</"))
     data = zlib.decompress(base64.b64decode(re.search(r'id="data">(.*?)</script>', made, re.DOTALL)[1]))
     arrays, place = {}, 0
@@ -178,7 +178,7 @@ def test_a_page_holds_a_run(name):
 
 
 def test_the_link_behind_the_queue_is_used_as_the_run_says():
-    """Load of the bottleneck in the page, which has steps of 1/250, and the observation itself."""
+    """Load of the bottleneck in the page, in steps of 1/250, equals the observation."""
     world = optcp.load("single-failure")
     about, arrays = read(animate(world, 3))
     row = [port[0] for port in about["ports"]].index("R5->R6")
@@ -188,7 +188,7 @@ def test_the_link_behind_the_queue_is_used_as_the_run_says():
     assert mean == pytest.approx(int(seen.where(port="R5->R6")["bytes"][0]) * 8 / (rate * 10), abs=0.004)
 
 
-def test_a_page_that_would_be_too_long_has_fewer_packets(monkeypatch):
+def test_too_long_page_has_fewer_packets(monkeypatch):
     everything = animate(optcp.load("single-failure"), 3)
     monkeypatch.setattr(page, "MOST_BYTES", len(everything.encode()) - 1)
     about, arrays = read(animate(optcp.load("single-failure"), 3))
@@ -197,7 +197,7 @@ def test_a_page_that_would_be_too_long_has_fewer_packets(monkeypatch):
 
 
 def test_hosts_of_a_large_network_are_drawn_together():
-    """822 nodes: 200 hosts of each kind on ten routers of either side."""
+    """822 nodes: 200 hosts of each kind on ten routers on either side."""
     world = optcp.load("lbas")
     nodes, links, drawn_as = network.laid(world.resolved)
     assert len(links) == len(world.resolved["links"])

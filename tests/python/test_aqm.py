@@ -1,4 +1,4 @@
-"""gmpls/aqm: which worlds it runs, and what it makes of hand-made runs."""
+"""gmpls/aqm: its grids, and its results for hand-made runs."""
 
 from itertools import pairwise
 from types import SimpleNamespace
@@ -13,7 +13,7 @@ from optcp.papers.options import Options, Size
 from optcp.plots.registry import figures
 from optcp_papers.gmpls.aqm import AQM, DELTA_MS, DISCIPLINES, MESH, WITHOUT
 
-# TopoHub leaves its files open; Python says so whenever it collects them.
+# TopoHub does not close its files, and Python warns when it collects them.
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning", "ignore::ResourceWarning")
 
 WAYS = ("forward", "reverse")
@@ -27,9 +27,9 @@ def chosen(**settings):
 
 
 def section5_run(queue, delay):
-    """Both classes bring 50 kB in each 50 ms; after 5 s half of that, under PIE three quarters.
+    """Return a run in which both classes get 50 kB per 50 ms; after 5 s half of that, with PIE three quarters.
 
-    L5->L6 holds 12.5 kB, 10 ms of 10 Mb/s, from 5.25 s on.
+    L5->L6 queues 12.5 kB, 10 ms at 10 Mb/s, from 5.25 s on.
     """
     bytes_ = np.full((2, 200), 50_000, dtype="u8")
     if delay != WITHOUT:
@@ -42,7 +42,7 @@ def section5_run(queue, delay):
 
 
 def mesh_run(queue, delay):
-    """Of 100 flows that count five take 1 s and the others 0.1 s; the cut adds 0.2 s, under FQ-CoDel 0.1 s."""
+    """Five of 100 counted flows take 1 s, the others 0.1 s; the cut adds 0.2 s, with FQ-CoDel 0.1 s."""
     start = np.full(101, 3 * PS, dtype="u8")
     start[100] = PS  # too early
     took = np.where(np.arange(101) < 94, PS // 10, PS).astype("u8")
@@ -86,12 +86,12 @@ def test_every_discipline_with_and_without_a_failure():
     assert [AQM.seeds(name, quick) for name in grids] == [3, 0, 0, 0, 2]
 
 
-def test_the_discipline_may_rule_the_backbone_alone():
+def test_discipline_can_be_limited_to_backbone():
     grids = AQM.studies(chosen(ruled_ports="backbone", flows="10+10"), Options())
     codel = grids["10+10, backbone only"].branches[2 * len(DELAYS)]
     ruled = {link["name"] for link in codel.resolved["links"] if "discipline" in link["forward"]}
-    assert ruled == {f"{one}-{two}" for one, two in pairwise(["L0", "L1", "L2", "L3"])} | {
-        f"{one}-{two}" for one, two in pairwise(["L4", "L5", "L6", "L7"])
+    assert ruled == {f"{item}-{two}" for item, two in pairwise(["L0", "L1", "L2", "L3"])} | {
+        f"{item}-{two}" for item, two in pairwise(["L4", "L5", "L6", "L7"])
     } | {"L1-L5", "L6-L2"}
     with pytest.raises(InputError, match="expected all, backbone"):
         chosen(ruled_ports="none")

@@ -1,4 +1,4 @@
-"""Settings that exhibits make: of unstated parameters, and as text."""
+"""Settings of experiments: from unstated parameters, and as text."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Means of values that follow each other in one run."""
+"""Means of correlated values in one run."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from optcp.stats.autocorrelation import effective_number, lag_one
 
 
 def process(correlation: float, runs: int, values: int, seed: int) -> np.ndarray:
-    """First-order processes of mean 0, from their steady state on; shape (runs, values)."""
+    """Return stationary first-order processes of mean 0, shape (runs, values)."""
     rng = np.random.default_rng(seed)
-    found = rng.normal(size=(runs, values))
-    found[:, 0] /= np.sqrt(1 - correlation**2)
+    result = rng.normal(size=(runs, values))
+    result[:, 0] /= np.sqrt(1 - correlation**2)
     for place in range(1, values):
-        found[:, place] += correlation * found[:, place - 1]
-    return found
+        result[:, place] += correlation * result[:, place - 1]
+    return result
 
 
 def covered(values: np.ndarray, *, batches: bool) -> float:
-    """The share of runs whose interval has the true mean."""
-    intervals = [stats.mean(one, batches=batches) for one in values]
-    return float(np.mean([one.low <= 0 <= one.high for one in intervals]))
+    """Return the share of runs whose interval contains the true mean."""
+    intervals = [stats.mean(value, batches=batches) for value in values]
+    return float(np.mean([interval.low <= 0 <= interval.high for interval in intervals]))
 
 
 def test_lag_one_by_hand():
@@ -34,11 +34,11 @@ def test_lag_one_by_hand():
 
 
 def test_the_effective_number_by_hand():
-    """Deviations 1, 1, 1, -1, -1, -1: r = 3 / 6, and with its bias 3 / 6 more. Worth one, but taken for four."""
+    """Deviations 1, 1, 1, -1, -1, -1: r = 3 / 6, plus 3 / 6 for its bias. The effective number is 1, clamped to 4."""
     assert effective_number(np.array([1.0, 1.0, 1.0, -1.0, -1.0, -1.0])) == 4
-    # -1, 1, ...: what is below zero is taken for chance.
+    # -1, 1, ...: a negative correlation is treated as chance.
     assert effective_number(np.array([-1.0, 1.0, -1.0, 1.0, -1.0, 1.0])) == 6
-    # Too few to tell.
+    # Too few values for an estimate.
     assert effective_number(np.array([1.0, 2.0, 3.0])) == 3
 
 
@@ -59,7 +59,7 @@ def test_the_effective_number_is_that_of_a_first_order_process(values, correlati
 
 
 def test_an_interval_over_batches_by_hand():
-    """Worth four values: squares of 6 over 6 (4 - 1), and Student's t for three degrees of freedom is 3.182."""
+    """Effective number 4: squares of 6 over 6 (4 - 1), and Student's t for three degrees of freedom is 3.182."""
     interval = stats.mean([1.0, 1.0, 1.0, 3.0, 3.0, 3.0], batches=True)
     assert interval.estimate == 2
     assert interval.half_width == pytest.approx(3.182 * np.sqrt(6 / 18), rel=1e-3)
@@ -68,7 +68,7 @@ def test_an_interval_over_batches_by_hand():
 
 @pytest.mark.parametrize(("correlation", "independent"), [(0.0, 0.95), (0.4, 0.80), (0.6, 0.67)])
 def test_intervals_over_batches_cover_the_mean_of_a_correlated_process(correlation, independent):
-    """Nearly as often as they say; those for independent values do not: sqrt((1 + r) / (1 - r)) too narrow."""
+    """Coverage is almost nominal; intervals for independent values are too narrow by sqrt((1 + r) / (1 - r))."""
     values = process(correlation, 2000, 20, seed=1)
     assert covered(values, batches=False) == pytest.approx(independent, abs=0.02)
     assert 0.9 <= covered(values, batches=True) <= 0.98
@@ -89,14 +89,14 @@ def test_tests_over_batches_agree_with_their_intervals():
             assert (within.p < 0.05) == (within.interval.low > 1 or within.interval.high < -1)
 
 
-def test_one_batch_tells_nothing():
+def test_one_batch_has_no_interval():
     assert stats.mean([1.0], batches=True).half_width == np.inf
     assert stats.paired([1.0], [0.0], batches=True).p == 1
 
 
-def test_a_mean_of_correlated_values_scatters_as_lag_one_says():
-    """A first-order process with r = 0.6: sqrt(1.6 / 0.4) = 2 times as far as its values would have it."""
+def test_variance_of_correlated_mean_matches_lag_one():
+    """A first-order process with r = 0.6 varies sqrt(1.6 / 0.4) = 2 times as much as independent values."""
     values = process(0.6, 400, 500, seed=1)
-    assert np.mean([lag_one(one) for one in values]) == pytest.approx(0.6, abs=0.02)
+    assert np.mean([lag_one(value) for value in values]) == pytest.approx(0.6, abs=0.02)
     independent = values.std(axis=1, ddof=1).mean() / np.sqrt(values.shape[1])
     assert values.mean(axis=1).std(ddof=1) / independent == pytest.approx(2, rel=0.1)

@@ -61,7 +61,7 @@ def test_share_has_an_exact_interval():
     assert interval.high == pytest.approx(0.1617, abs=5e-5)
 
 
-def test_an_undefined_seed_is_left_out_and_said():
+def test_undefined_seed_is_omitted_and_reported():
     values = column([1, 2, np.nan, 3])
     assert only(values.mean()) == stats.mean([1, 2, 3])
     assert "n is less where some were undefined" in repr(values.mean())
@@ -72,7 +72,7 @@ def test_an_undefined_seed_is_left_out_and_said():
 
 @pytest.mark.parametrize("statistic", STATISTICS)
 @given(values=GRIDS)
-def test_statistics_are_those_of_each_cells_seeds_bit_for_bit(statistic, values):
+def test_statistics_match_seeds_of_each_combination_exactly(statistic, values):
     if statistic == "share":
         values = np.where(np.isnan(values), np.nan, values > 0)
     estimates = getattr(grid(values), statistic)()
@@ -88,7 +88,7 @@ def test_statistics_are_those_of_each_cells_seeds_bit_for_bit(statistic, values)
 
 
 @given(values=GRIDS, others=GRIDS)
-def test_axes_meet_by_name_in_whatever_order(values, others):
+def test_axes_align_by_name_in_any_order(values, others):
     turned = Cells(others.transpose(0, 2, 1), (TCP, DELAY), SEEDS)
     np.testing.assert_array_equal((grid(values) + turned).values, values + others)
     row = Cells(others[:, 0, :], (TCP,), SEEDS)
@@ -132,12 +132,12 @@ def test_a_quotient_by_zero_and_a_comparison_with_nothing_are_undefined():
         (Cells(np.ones(4), (), SEEDS, unit="s"), "units differ: B and s"),
     ],
 )
-def test_what_differs_is_said(other, message):
+def test_differences_are_reported(other, message):
     with pytest.raises(InputError, match=re.escape(message)):
         grid(np.ones((4, 2, 3))) + other
 
 
-def test_an_axis_written_in_other_units_is_the_same():
+def test_axis_in_other_units_is_equal():
     other = Cells(np.ones((4, 2)), (Axis("delay", ("0 s", "0.05 s")),), SEEDS)
     assert (grid(np.ones((4, 2, 3))) + other).values.tolist() == np.full((4, 2, 3), 2.0).tolist()
 
@@ -173,7 +173,7 @@ def test_sums_and_means_over_axes():
     assert values.total("delay", "tcp").values.tolist() == [24]
 
 
-def test_those_that_tie_share_a_win():
+def test_ties_share_a_win():
     values = Cells([[1, 5, 2], [4, 4, 1], [2, 2, 2], [1, np.nan, 2]], (TCP,), SEEDS)
     won = values.wins("tcp")
     np.testing.assert_array_equal(won.values[:3], [[0, 1, 0], [0.5, 0.5, 0], [1 / 3] * 3])
@@ -243,7 +243,7 @@ def test_a_figure_shows_each_estimate_with_its_interval():
         means.plot(x="delay")
 
 
-def test_importing_cells_takes_numpy_alone():
+def test_importing_cells_only_imports_numpy():
     heavy = ("scipy", "matplotlib", "pandas", "polars")
     code = f"import sys, optcp.data.cells; print([m for m in {heavy} if m in sys.modules])"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
@@ -303,21 +303,24 @@ def test_cell_whose_seeds_are_one_run_has_one_observation():
 @pytest.mark.parametrize(
     ("derived", "repeated"),
     [
-        (lambda one: one * 2 + 1, [[True, True, False], [True, False, False]]),
-        (lambda one: one - one.at(delay="0 ms"), [[True, True, False], [True, False, False]]),
-        (lambda one: one - one.at(delay="50 ms"), [[True, False, False], [True, False, False]]),
-        (lambda one: one - grid(np.ones((4, 2, 3))), [[False] * 3] * 2),
-        (lambda one: one.part(tcp=["cubic", "rfc"]), [[False, True], [False, True]]),
-        (lambda one: one.total("tcp"), [False, False]),
-        (lambda one: one.part(tcp=["rfc", "linux-6"]).mean_over("tcp"), [True, False]),
-        (lambda one: one.with_total("delay"), [[True, True, False], [True, False, False], [True, False, False]]),
-        (lambda one: one.minus_next("tcp"), [[True, False], [False, False]]),
-        (lambda one: one.at(tcp="rfc").wins("delay"), [True, True]),
-        (lambda one: one.wins("tcp"), [[False] * 3] * 2),
-        (lambda one: stack("of", {"a": one.at(tcp="rfc"), "b": one.at(tcp="linux-6")}), [[True, True], [True, False]]),
+        (lambda item: item * 2 + 1, [[True, True, False], [True, False, False]]),
+        (lambda item: item - item.at(delay="0 ms"), [[True, True, False], [True, False, False]]),
+        (lambda item: item - item.at(delay="50 ms"), [[True, False, False], [True, False, False]]),
+        (lambda item: item - grid(np.ones((4, 2, 3))), [[False] * 3] * 2),
+        (lambda item: item.part(tcp=["cubic", "rfc"]), [[False, True], [False, True]]),
+        (lambda item: item.total("tcp"), [False, False]),
+        (lambda item: item.part(tcp=["rfc", "linux-6"]).mean_over("tcp"), [True, False]),
+        (lambda item: item.with_total("delay"), [[True, True, False], [True, False, False], [True, False, False]]),
+        (lambda item: item.minus_next("tcp"), [[True, False], [False, False]]),
+        (lambda item: item.at(tcp="rfc").wins("delay"), [True, True]),
+        (lambda item: item.wins("tcp"), [[False] * 3] * 2),
+        (
+            lambda item: stack("of", {"a": item.at(tcp="rfc"), "b": item.at(tcp="linux-6")}),
+            [[True, True], [True, False]],
+        ),
     ],
 )
-def test_result_is_of_one_run_where_all_that_it_is_made_of_is(derived, repeated):
+def test_result_of_single_runs_counts_as_one_run(derived, repeated):
     many = np.where(repeated, 1, 4)
     assert derived(replace(REPEATED, unit="")).mean().n.tolist() == many.tolist()
 
@@ -339,7 +342,7 @@ def test_where_a_comparison_holds():
     assert kept.mean().n.tolist() == [[2] * 3] * 2
 
 
-def test_cells_are_put_side_by_side():
+def test_cells_are_stacked():
     one = Cells([[1, 2], [3, 4]], (DELAY,), (1, 2))
     stacked = stack("flows", {"1": one, "10": 10 * one})
     assert [axis.name for axis in stacked.axes] == ["flows", "delay"]
@@ -352,8 +355,8 @@ def test_cells_are_put_side_by_side():
 
 
 def test_difference_of_two_censored_values_is_unknown_and_counts():
-    """Seeds by hand: infinite less infinite is not known, 5 - 2 = 3, infinite less 1 is infinite."""
+    """Seeds by hand: infinite minus infinite is unknown, 5 - 2 = 3, infinite minus 1 is infinite."""
     gap = column([math.inf, 5.0, math.inf]) - column([math.inf, 2.0, 1.0])
     assert gap.values.tolist() == [math.inf, 3.0, math.inf]
-    # The middle of 3, unknown and unknown; of 3 and one unknown value it would be 3.
+    # The median of 3, unknown and unknown; of 3 and one unknown value it would be 3.
     assert (only(gap.median()).estimate, only(gap.median()).n) == (math.inf, 3)

@@ -1,4 +1,4 @@
-"""The command line in this process: messages, exit statuses, what is written."""
+"""Command line in this process: messages, exit statuses, and written files."""
 
 import json
 import os
@@ -151,7 +151,7 @@ def test_list_of_satellites(optcp):
         ("", "`optcp list topologies` says more"),
     ],
 )
-def test_an_unknown_network_is_answered_with_what_there_is(name, said):
+def test_unknown_network_lists_available_networks(name, said):
     with pytest.raises(InputError, match=f"no topology `{re.escape(name)}`; .*{re.escape(said)}"):
         topologies.find("name", name, "world.toml")
 
@@ -181,7 +181,7 @@ def test_run(optcp, world, snapshot, calls):
     assert sorted(path.name for path in Path("out").iterdir()) == folders
 
 
-def test_a_second_run_only_makes_what_is_missing(optcp, world, calls):
+def test_second_run_only_adds_missing_runs(optcp, world, calls):
     assert optcp("run", "world.toml", "--runs", "2", "--out", "out")[0] == 0
     calls.clear()
     status, out, err = optcp("run", "world.toml", "--runs", "3", "--out", "out")
@@ -194,7 +194,7 @@ def test_a_second_run_only_makes_what_is_missing(optcp, world, calls):
     assert "all runs are stored already" in out
 
 
-def test_a_shipped_scenario_is_found_by_its_name(optcp):
+def test_shipped_scenario_is_found_by_name(optcp):
     status, out, _ = optcp("run", "gmpls-section5", "--dry-run")
     assert status == 0
     assert "directory: results/gmpls-section5\n" in out
@@ -203,7 +203,7 @@ def test_a_shipped_scenario_is_found_by_its_name(optcp):
     assert optcp("run", "gmpls-section5", "--dry-run")[0] == 0
 
 
-def test_a_file_goes_before_a_shipped_scenario(optcp):
+def test_file_takes_precedence_over_shipped_scenario(optcp):
     Path("gmpls-section5").write_text("nodes = 3\n")
     assert optcp("run", "gmpls-section5")[0] == 2
 
@@ -222,7 +222,7 @@ def test_dry_run_writes_nothing(optcp, world, calls):
     assert not Path("results").exists()
 
 
-def test_a_failing_run_is_status_1(optcp, world, comes_apart):
+def test_failing_run_exits_with_status_1(optcp, world, comes_apart):
     comes_apart(1)
     status, _, err = optcp("run", "world.toml", "--out", "out")
     assert status == 1
@@ -241,7 +241,7 @@ def test_a_failing_run_is_status_1(optcp, world, comes_apart):
         ("a" * 300, "cannot create the directory (File name too long)"),
     ],
 )
-def test_a_place_that_cannot_be_a_directory_is_status_2_and_nothing_runs(optcp, world, calls, verb, place, why):
+def test_invalid_output_directory_exits_with_status_2_before_any_run(optcp, world, calls, verb, place, why):
     Path("file").touch()
     before = sorted(Path().iterdir())
     assert optcp(*verb, "--out", place) == (2, "", f"Error: --out {place}: {why}\n")
@@ -249,7 +249,7 @@ def test_a_place_that_cannot_be_a_directory_is_status_2_and_nothing_runs(optcp, 
     assert sorted(Path().iterdir()) == before
 
 
-def test_looking_whether_a_place_can_be_made_leaves_nothing(optcp, world):
+def test_check_of_output_directory_leaves_no_file(optcp, world):
     assert optcp("run", "world.toml", "--out", "a/b/c", "--dry-run")[0] == 0
     assert not Path("a").exists()
 
@@ -258,7 +258,7 @@ def test_looking_whether_a_place_can_be_made_leaves_nothing(optcp, world):
     "words",
     [("run", "world.toml", "--runs"), ("reproduce", "--seeds"), ("sensitivity", "gmpls/table3", "--samples")],
 )
-def test_more_runs_than_memory_holds_are_refused(optcp, world, calls, words):
+def test_more_runs_than_fit_in_memory_are_refused(optcp, world, calls, words):
     status, _, err = optcp(*words, "100000000000")
     assert status == 2
     assert f"'{words[-1]}': expected a whole number from 1 to 1000000, got '100000000000'" in " ".join(err.split())
@@ -266,13 +266,13 @@ def test_more_runs_than_memory_holds_are_refused(optcp, world, calls, words):
 
 
 def another_verdict(file):
-    """Says in a baseline that a value differs which matches."""
+    """Change a matching value to "differs" in a baseline."""
     value = "seeds=3,value,flows=10+10 delta_ms=0 rel_goodput_pct,"
     assert f"{value}match\n" in file.read_text()
     file.write_text(file.read_text().replace(f"{value}match\n", f"{value}differs\n"))
 
 
-def test_a_damaged_older_result_spoils_only_the_report(optcp, monkeypatch, tmp_path):
+def test_damaged_older_result_only_affects_the_report(optcp, monkeypatch, tmp_path):
     monkeypatch.setattr(baseline, "place", lambda paper: tmp_path / f"{paper}.csv")
     Path("out/das").mkdir(parents=True)
     Path("out/das/old.json").write_text("{}")
@@ -302,7 +302,7 @@ def test_reproduce_prints_writes_and_reports(optcp):
     assert not list(Path("out").rglob("*.tmp"))
 
 
-def test_a_quick_look_with_a_number_of_seeds(optcp):
+def test_quick_runs_accept_a_number_of_seeds(optcp):
     status, out, _ = optcp("reproduce", "gmpls/table3", "--quick", "--seeds", "3", "--out", "out")
     assert status == 0
     assert "size quick, seeds=3: 3 seeds (100+100, 10+10), seeds 1 to 3;" in " ".join(out.split())
@@ -332,7 +332,7 @@ def test_jobs_follow_the_allowed_processors(monkeypatch):
 
 
 def process(*arguments, **options):
-    """The command as a process of its own."""
+    """Run the command in a process of its own."""
     return subprocess.Popen(
         [sys.executable, "-m", "optcp", *arguments],
         stdout=subprocess.PIPE,
@@ -383,7 +383,7 @@ def test_quick_answers_import_nothing_heavy(arguments, world, tmp_path):
 
 
 @pytest.mark.parametrize("verb", [("schema",), ("list",), ("validate", "gmpls-section5"), ("--help",)])
-def test_a_closed_pipe_ends_a_command_as_it_ends_others(verb):
+def test_closed_pipe_ends_command_silently(verb):
     running = process(*verb)
     running.stdout.close()
     err = running.stderr.read()
@@ -394,7 +394,7 @@ def test_a_closed_pipe_ends_a_command_as_it_ends_others(verb):
 
 @pytest.mark.skipif(os.name != "posix", reason="the shell's way to close a stream")
 @pytest.mark.parametrize("verb", ["run world.toml --out out", "validate world.toml", "list", "--help", "--version"])
-def test_a_closed_output_is_said_before_anything_runs(world, tmp_path, verb):
+def test_closed_output_is_reported_before_any_run(world, tmp_path, verb):
     command = f'"{sys.executable}" -m optcp {verb} >&-'
     done = subprocess.run(  # noqa: S602 - only a shell closes it
         command, shell=True, cwd=tmp_path, capture_output=True, text=True, check=False
@@ -405,7 +405,7 @@ def test_a_closed_output_is_said_before_anything_runs(world, tmp_path, verb):
 
 
 @pytest.mark.parametrize(("encoding", "shown"), [("utf-8:strict", b"\xff"), ("ascii:strict", b"\\udcff")])
-def test_a_path_that_is_no_text_is_printed(world, tmp_path, encoding, shown):
+def test_path_with_invalid_unicode_is_printed(world, tmp_path, encoding, shown):
     done = subprocess.run(
         [sys.executable, "-m", "optcp", "run", "world.toml", "--out", b"out\xff"],
         cwd=tmp_path,
@@ -417,7 +417,7 @@ def test_a_path_that_is_no_text_is_printed(world, tmp_path, encoding, shown):
     assert b"1 run stored in out" + shown in done.stdout
 
 
-def test_a_setting_that_is_no_text_is_refused(world, tmp_path):
+def test_setting_with_invalid_unicode_is_refused(world, tmp_path):
     words = [sys.executable, "-m", "optcp", "run", "world.toml", "--set", b"title=\xff"]
     done = subprocess.run(words, cwd=tmp_path, capture_output=True, check=False)
     assert (done.returncode, done.stderr) == (2, b"Error: --set title=\\udcff: not UTF-8 text\n")
@@ -434,7 +434,7 @@ def test_a_setting_that_is_no_text_is_refused(world, tmp_path):
     ],
     ids=lambda verb: verb[0],
 )
-def test_seeds_and_runs_are_one_option_of_which_help_shows_one(optcp, world, verb, name):
+def test_seeds_and_runs_are_aliases_and_help_shows_one(optcp, world, verb, name):
     documented = "--runs" if verb[0] == "run" else "--seeds"
     status, out, err = optcp(*verb, name, "2")
     assert status == (2 if "nosuch" in verb else 0)
@@ -450,7 +450,7 @@ def test_seeds_and_runs_are_one_option_of_which_help_shows_one(optcp, world, ver
     assert f"  {'--seeds' if documented == '--runs' else '--runs'} " not in shown
 
 
-def test_tables_of_many_cells_are_folded(optcp):
+def test_tables_of_many_combinations_are_folded(optcp):
     delays = ", ".join(f'"{5 + place} ms"' for place in range(130))
     Path("many.toml").write_text(f'{WORLD}\n[sweep]\n"parameters.delay" = [{delays}]\n')
     status, out, _ = optcp("run", "many.toml", "--out", "many")
@@ -476,7 +476,7 @@ def test_tables_of_many_cells_are_folded(optcp):
         (b"stop = 1 s", "not TOML: "),
     ],
 )
-def test_a_file_of_another_kind_is_named(optcp, tmp_path, monkeypatch, content, said):
+def test_file_of_another_kind_is_named(optcp, tmp_path, monkeypatch, content, said):
     monkeypatch.chdir(tmp_path)
     Path("other.toml").write_bytes(content)
     status, _, err = optcp("validate", "other.toml")
@@ -496,14 +496,14 @@ def test_a_file_of_another_kind_is_named(optcp, tmp_path, monkeypatch, content, 
         ('["A"]', None),
     ],
 )
-def test_texts_in_a_list_without_quotes_are_shown_with_them(optcp, world, value, meant):
+def test_error_suggests_quotes_for_unquoted_texts_in_list(optcp, world, value, meant):
     status, _, err = optcp("validate", "world.toml", "--set", f"links.0={value}")
     assert status == 2
     quoted = re.search(r"quote strings in a list or table: 'links\.0=(.*)'", err)
     assert (quoted and quoted[1]) == meant, err
 
 
-def test_an_axis_may_be_the_first_one_of_a_file(optcp, tmp_path, monkeypatch):
+def test_set_can_add_first_axis_to_file(optcp, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert optcp("new", "mine.toml")[0] == 0
     text = Path("mine.toml").read_text(encoding="utf-8")
@@ -514,7 +514,7 @@ def test_an_axis_may_be_the_first_one_of_a_file(optcp, tmp_path, monkeypatch):
     assert (status, "did you mean `rate`?" in err) == (2, True)
 
 
-def test_settings_of_python_are_not_drawn_as_those_of_a_command():
+def test_python_settings_are_not_reported_as_command_line_settings():
     with pytest.raises(ScenarioError) as said:
         load("single-failure").set("parameters.swich", "1 ms")
     assert "parameters.swich = 1 ms" in str(said.value)

@@ -1,4 +1,4 @@
-"""`optcp conformance` and `optcp packetdrill`: what they print and write of endpoints whose answers are given."""
+"""`optcp conformance` and `optcp packetdrill`: output for endpoints with given answers."""
 
 import json
 from pathlib import Path
@@ -9,7 +9,7 @@ from optcp import _core
 
 
 def outcomes(text):
-    """What the simulator would make of cases; that of real ones is tested elsewhere."""
+    """Return outcomes of cases in place of the simulator's; other tests use the real ones."""
     try:
         cases = json.loads(text)["scenarios"]
     except ValueError as error:
@@ -22,7 +22,7 @@ def outcomes(text):
 
 
 def ended(text, tolerance_us=None):
-    """How a script ends, by its first word."""
+    """Return the outcome of a script, by its first word."""
     if text.startswith("fails"):
         at = {"line": 3, "at_s": 0.5, "expected": "> . 1:1001(1000) ack 1"}
         return {"result": "failed", **at, "happened": f"nothing within {tolerance_us} us"}
@@ -99,7 +99,7 @@ def test_refused_scripts_leave_the_others_to_run(optcp, tmp_path):
     assert err.splitlines()[0] == "odd.pkt:2: refused: the system call `poll` is not simulated"
     assert "absent.pkt: refused: No such file or directory" in err
     written = json.loads((tmp_path / "out.json").read_text())
-    assert [(one["file"], one["result"]) for one in written] == [
+    assert [(item["file"], item["result"]) for item in written] == [
         ("odd.pkt", "refused"),
         ("bad.pkt", "failed"),
         ("absent.pkt", "refused"),

@@ -25,7 +25,7 @@ def test_censored_means_have_bounds_and_no_difference(runs):
     cells = Cells(values, (DRUG,), tuple(range(runs)), at_least=np.array(bounds))
     (row,) = compare({"time": cells}, at={"drug": "laevo"}).rows
     assert (row.value, row.value_at_least, row.reference, row.n) == (math.inf, 1.5, 2, runs)
-    assert all(math.isnan(one) for one in (row.difference, row.low, row.high, row.p, row.relative_pct))
+    assert all(math.isnan(item) for item in (row.difference, row.low, row.high, row.p, row.relative_pct))
 
 
 def test_a_row_is_students_paired_test():
@@ -39,7 +39,7 @@ def test_a_row_is_students_paired_test():
 
 
 @pytest.mark.parametrize(("both", "n"), [([True, True], 1), ([True, False], 3), ([False, False], 3)])
-def test_two_cells_that_nothing_random_reaches_have_one_observation(both, n):
+def test_deterministic_combinations_have_one_observation(both, n):
     cells = Cells([[1.0, 4.0], [1.0, 5.0], [1.0, 6.0]], (DRUG,), (1, 2, 3), repeated=np.array([both]))
     (row,) = compare({"metric": cells}, at={"drug": "laevo"}).rows
     assert (row.n, math.isnan(row.p), math.isinf(row.low)) == (n, n == 1, n == 1)
@@ -73,7 +73,7 @@ def test_seeds_undefined_on_either_side_are_left_out():
     assert math.isnan(row.p)
 
 
-def test_along_the_other_axes_each_cell_has_a_reference_of_its_own():
+def test_each_combination_has_reference_with_equal_other_axes():
     load = Axis("load", ("0.1", "0.2", "0.3"))
     cells = Cells([[[1, 2, 3], [10, 30, 50]]], (DRUG, load), (1,))
     table = compare({"both": cells, "one": Cells([[0, 4]], (DRUG,), (1,))}, at={"drug": "laevo"})

@@ -1,4 +1,4 @@
-"""Completion times of flows that come and go."""
+"""Completion times of flows that start and end during a run."""
 
 import numpy as np
 import pytest
@@ -18,18 +18,18 @@ def whole(tmp_path_factory):
     return Study(load("web-and-elephant").set(WEB | {"stop": "60 s"}), seeds=2).run(tmp_path_factory.mktemp("whole"))
 
 
-def test_flows_that_did_not_end_are_infinite(done):
+def test_unfinished_flows_are_infinite(done):
     table = done.table("completions").where(group="web")
     ended = table["finished"].astype(bool)
     times = done.completions["web"]
     assert times.count().values.sum() == ended.size > ended.sum() > 0
-    counts = times.per_seed(lambda one: np.isfinite(one).sum()).values
+    counts = times.per_seed(lambda item: np.isfinite(item).sum()).values
     assert (counts == done.metrics["completed_flows"].at(group="web").values).all()
     lasted = np.concatenate(times.at_least)
     assert sorted(lasted) == pytest.approx(sorted((table["time_ps"].astype(float) - table["start_ps"]) / 1e12))
 
 
-def test_quantiles_of_a_run_without_unfinished_flows_are_those_of_numpy(whole):
+def test_quantiles_without_unfinished_flows_match_numpy(whole):
     for name, q in (("p50", 50), ("p95", 95), ("p99", 99)):
         own = whole.completions["web"].per_seed(lambda times, q=q: np.percentile(times, q, method="inverted_cdf"))
         assert whole.metrics[f"completion_{name}_s"].at(group="web").values == pytest.approx(own.values)

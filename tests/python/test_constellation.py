@@ -1,4 +1,4 @@
-"""Paths over moving satellites: by hand, against Hypatia's own series, and as a scenario."""
+"""Paths over moving satellites: by hand, compared with Hypatia's series, and as a scenario."""
 
 import csv
 import dataclasses
@@ -32,10 +32,10 @@ REFERENCE = Path(__file__).parents[1] / "reference" / "leo" / "kuiper-630.csv"
 KUIPER = shell("kuiper-630")
 SPARSE = Shell("sparse", planes=1, satellites=4, inclination_deg=0, revs_a_day=revs_a_day(10_000))
 ZERO = Station("0 N", 0, -orbits.GREENWICH_DEG)
-"""Below satellite 0 of a shell over the equator, at time zero."""
+"""Station below satellite 0 of an equatorial shell at time zero."""
 
 
-def test_an_orbit_is_as_high_as_its_period_says():
+def test_orbit_altitude_matches_period():
     # Kepler: a day of 86 164.1 s is 42 164 km, the geostationary orbit.
     still = Shell("still", planes=1, satellites=1, inclination_deg=0, revs_a_day=86_400 / 86_164.1)
     assert still.radius_km == pytest.approx(42_164.2, abs=1)
@@ -44,14 +44,14 @@ def test_an_orbit_is_as_high_as_its_period_says():
     assert revs_a_day(KUIPER.altitude_km) == pytest.approx(14.8)
 
 
-def test_named_shells_are_as_high_as_they_are_called():
-    heights = {name: one.altitude_km for name, one in SHELLS.items()}
+def test_named_shells_have_altitude_of_their_name():
+    heights = {name: item.altitude_km for name, item in SHELLS.items()}
     called = {"kuiper-630": 630, "starlink-550": 550, "telesat-1015": 1015, "iridium": 780}
     assert heights == pytest.approx(called, abs=1.5)
     assert [shell(name).size for name in called] == [1156, 1584, 351, 66]
 
 
-def test_a_satellite_is_back_after_a_period_and_over_the_other_side_after_half_of_one():
+def test_satellite_returns_after_one_period():
     there, half, back = orbits.positions(KUIPER, [0, KUIPER.period_s / 2, KUIPER.period_s], [700])
     assert back == pytest.approx(there, abs=1e-6)
     assert half == pytest.approx(-there, abs=1e-6)
@@ -59,19 +59,19 @@ def test_a_satellite_is_back_after_a_period_and_over_the_other_side_after_half_o
 
 
 @pytest.mark.parametrize("name", SHELLS)
-def test_neighbours_in_a_plane_are_a_chord_apart(name):
+def test_neighbours_in_plane_are_one_chord_apart(name):
     one = shell(name)
     places = orbits.positions(one, 123.0).reshape(one.planes, one.satellites, 3)
     apart = np.linalg.norm(places - np.roll(places, -1, axis=1), axis=-1)
     assert apart == pytest.approx(2 * one.radius_km * math.sin(math.pi / one.satellites))
-    # Latitudes reach the inclination, or 180 degrees less it.
+    # Latitudes reach the inclination, or 180 degrees minus it.
     high = np.abs(orbits.positions(one, np.linspace(0, one.period_s, 1000))[..., 2]).max()
     assert math.degrees(math.asin(high / one.radius_km)) == pytest.approx(
         min(one.inclination_deg, 180 - one.inclination_deg), abs=0.1
     )
 
 
-def test_a_station_at_the_equator_turns_with_the_earth():
+def test_equatorial_station_rotates_with_earth():
     at = station("0,0")
     day_s = 2 * math.pi / orbits.TURN
     assert day_s == pytest.approx(86_164.1, abs=0.1)
@@ -80,17 +80,17 @@ def test_a_station_at_the_equator_turns_with_the_earth():
     assert midnight == pytest.approx(-noon)
     assert again == pytest.approx(noon)
     assert at.position(0.0) == pytest.approx(6378.135 * at.up(0.0))
-    # The pole is nearer to the middle, by the flattening.
+    # The pole is closer to the centre, by the flattening.
     assert station("90,0").position(0.0) == pytest.approx([0, 0, 6378.135 * (1 - orbits.FLATTENING)], abs=1e-6)
 
 
-def test_a_satellite_overhead_is_as_far_as_it_is_high():
+def test_distance_of_overhead_satellite_is_its_altitude():
     now = Snapshot(SPARSE, 0.0)
     seen = now.seen(ZERO)
     assert list(seen.satellites) == [0]
     assert seen.range_km == pytest.approx(10_000)
     assert seen.elevation_deg == pytest.approx(90)
-    # On the other side of the earth nothing is seen, and no ISL is short enough: 4 satellites are 23 161 km apart.
+    # On the far side of the earth no satellite is visible. No ISL is short enough: 4 satellites are 23 161 km apart.
     assert len(now.isls) == 4
     assert now.isl_km == pytest.approx(math.sqrt(2) * SPARSE.radius_km)
     assert len(Snapshot(dataclasses.replace(SPARSE, satellites=3), 0.0).isls) == 3
@@ -99,29 +99,29 @@ def test_a_satellite_overhead_is_as_far_as_it_is_high():
     assert len(Snapshot(low, 0.0).isls) == 0
 
 
-def test_the_reach_is_a_distance_or_an_elevation():
+def test_reach_is_a_distance_or_an_elevation():
     low = KUIPER.changed({"elevation_deg": "35"})
     assert (low.gsl_km, low.elevation_deg) == (math.inf, 35)
-    for one in (KUIPER, low):
-        seen = Snapshot(one, 40.0).seen(station("Istanbul"))
+    for item in (KUIPER, low):
+        seen = Snapshot(item, 40.0).seen(station("Istanbul"))
         assert len(seen.satellites) > 0
         assert (np.diff(seen.range_km) > 0).all()
-        assert seen.range_km.max() <= one.gsl_km
-        assert seen.elevation_deg.min() >= one.elevation_deg
-    # Of one height, what is further away is lower.
+        assert seen.range_km.max() <= item.gsl_km
+        assert seen.elevation_deg.min() >= item.elevation_deg
+    # At equal altitude, more distant satellites are lower.
     assert (np.diff(seen.elevation_deg) < 0.2).all()
-    # Nothing below the horizon, however far a link may be.
+    # No satellite below the horizon, however long a link may be.
     wide = Snapshot(KUIPER.changed({"gsl_km": "100000"}), 0.0).seen(station("Paris"))
     assert 0 <= wide.elevation_deg.min() < 5
 
 
-def test_a_grid_has_two_links_a_satellite_and_a_star_none_over_its_seam():
+def test_grid_has_two_links_per_satellite_and_star_has_no_seam_links():
     assert len(KUIPER.isls) == 2 * KUIPER.size
     iridium = shell("iridium")
     assert len(iridium.isls) == 66 + 5 * 11
     planes = iridium.isls // iridium.satellites
     assert set(np.abs(planes[:, 0] - planes[:, 1])) == {0, 1}
-    # Planes 0 and 5 turn in opposite directions, 22 degrees from each other.
+    # Planes 0 and 5 rotate in opposite directions, 22 degrees apart.
     before, after = orbits.positions(iridium, [0.0, iridium.period_s / 4], [0, 55]) / iridium.radius_km
     axes = np.cross(before, after)
     assert math.degrees(math.acos(axes[0] @ axes[1])) == pytest.approx(180 - 22, abs=1.5), "at the equator 158 degrees"
@@ -129,8 +129,8 @@ def test_a_grid_has_two_links_a_satellite_and_a_star_none_over_its_seam():
     assert len(iridium.changed({"seam": "false"}).isls) == 66 + 6 * 11
 
 
-def test_phases_of_walker_close_the_ring():
-    # 53: 1584/72/17, links between planes are of nearly one length all around.
+def test_walker_phases_close_the_ring():
+    # 53: 1584/72/17, where links between planes have almost equal length.
     walker = shell("starlink-550").changed({"phasing": "17"})
     snapshot = Snapshot(walker, 0.0)
     planes = snapshot.isls // walker.satellites
@@ -141,7 +141,7 @@ def test_phases_of_walker_close_the_ring():
     assert len(walker.isls) == 2 * walker.size
 
 
-def test_a_path_is_the_shortest_and_no_station_relays():
+def test_path_is_shortest_without_ground_relays():
     found = series(KUIPER, station("Rio de Janeiro"), station("St. Petersburg"), 10, 5)
     links = {tuple(pair) for pair in KUIPER.isls.tolist()}
     for at, path in zip(found.seconds, found.paths, strict=True):
@@ -155,7 +155,7 @@ def test_a_path_is_the_shortest_and_no_station_relays():
     assert found.rtt_ms[0] == pytest.approx(2e3 * direct[0] / 299_792.458)
 
 
-def test_paths_are_those_of_hypatia():
+def test_paths_match_hypatia():
     lines = [line for line in REFERENCE.read_text().splitlines() if not line.startswith("#")]
     pairs = {}
     for row in csv.DictReader(lines):
@@ -168,23 +168,23 @@ def test_paths_are_those_of_hypatia():
                 equal += 1
                 off_ms += [abs(rtt_ms - int(row["rtt_ns"]) / 1e6)] if path else []
             assert math.isnan(rtt_ms) == (row["rtt_ns"] == "0"), "in the outage and nowhere else"
-    # SGP-4 has its satellites some km higher or lower.
+    # SGP-4 puts its satellites some km higher or lower.
     assert (equal, sum(map(len, pairs.values()))) == (296, 300)
     assert max(off_ms) < 0.067
 
 
-def test_changes_come_in_the_order_of_hypatia():
+def test_changes_are_ordered_as_in_hypatia():
     found = series(KUIPER, station("Manila"), station("Dalian"), 130, 0.5)
     stretches = found.stretches()
-    assert [len(one.satellites) for one in stretches] == [3, 2, 4, 4, 5, 4]
-    assert [one.change for one in stretches] == ["first", "shorter", "longer", "longer", "longer", "shorter"]
+    assert [len(stretch.satellites) for stretch in stretches] == [3, 2, 4, 4, 5, 4]
+    assert [stretch.change for stretch in stretches] == ["first", "shorter", "longer", "longer", "longer", "shorter"]
     hypatia = [0, 18.0, 27.6, 74.3, 125.9, 128.7]
-    assert [one.start_s for one in stretches] == pytest.approx(hypatia, abs=2.5)
+    assert [stretch.start_s for stretch in stretches] == pytest.approx(hypatia, abs=2.5)
     assert found.outages() == []
     assert stretches[-1].end_s == 130
 
 
-def test_an_outage_is_down_in_the_trace_and_the_world_reads_it(tmp_path, monkeypatch):
+def test_outage_is_down_in_trace_and_scenario(tmp_path, monkeypatch):
     found = series(KUIPER, station("Manila"), station("St. Petersburg"), 20, 0.5, first_s=150)
     [(start_s, end_s)] = found.outages()
     assert (start_s, end_s) == pytest.approx((155, 166), abs=1)
@@ -208,10 +208,10 @@ def test_an_outage_is_down_in_the_trace_and_the_world_reads_it(tmp_path, monkeyp
     assert loaded.summary()["stop_s"] == 20
 
 
-def test_a_series_without_any_path_makes_no_world():
+def test_series_without_path_makes_no_scenario():
     found = series(KUIPER.changed({"inclination_deg": "5"}), station("60,0"), station("Paris"), 1)
     assert math.isnan(found.rtt_ms[0])
-    assert [one.change for one in found.stretches()] == ["outage"]
+    assert [stretch.change for stretch in found.stretches()] == ["outage"]
     with pytest.raises(InputError, match="no path from 60,0 to Paris"):
         world(found)
 
@@ -222,12 +222,12 @@ HYPATIA = {
 }
 
 
-def test_series_of_hypatia_are_read_and_make_a_world(optcp, tmp_path):
+def test_hypatia_series_make_a_scenario(optcp, tmp_path):
     for name, text in HYPATIA.items():
         (tmp_path / name).write_text(text)
     file = next(iter(HYPATIA))
     found = recorded(tmp_path / file)
-    assert [(one.start_s, one.end_s, one.change, one.satellites) for one in found.stretches()] == [
+    assert [(stretch.start_s, stretch.end_s, stretch.change, stretch.satellites) for stretch in found.stretches()] == [
         (0, 0.2, "first", (184, 183)),
         (0.2, 0.3, "outage", ()),
         (0.3, 0.4, "back", (218,)),
@@ -258,7 +258,7 @@ def test_series_of_hypatia_are_read_and_make_a_world(optcp, tmp_path):
         (1, None, "networkx_path_1173_to_1241.txt: cannot be read: No such file or directory"),
     ],
 )
-def test_files_of_hypatia_that_are_none_are_named(optcp, tmp_path, which, text, said):
+def test_invalid_hypatia_files_are_named(optcp, tmp_path, which, text, said):
     for number, (name, good) in enumerate(HYPATIA.items()):
         content = text if number == which else good
         if content is not None:
@@ -269,7 +269,7 @@ def test_files_of_hypatia_that_are_none_are_named(optcp, tmp_path, which, text, 
     assert not (tmp_path / "leo").exists()
 
 
-def test_a_file_and_places_do_not_go_together(optcp):
+def test_file_and_places_are_mutually_exclusive(optcp):
     status, _, err = optcp("constellation", "networkx_1.txt")
     assert status == 2
     assert "expected a shell, or a file networkx_rtt_A_to_B.txt" in err
@@ -281,7 +281,7 @@ def test_a_file_and_places_do_not_go_together(optcp):
     assert "give --from and --to" in err
 
 
-def test_cities_are_found_however_they_are_written():
+def test_cities_are_found_in_any_spelling():
     assert len(cities()) == 100
     assert station("sao paulo") == station("São Paulo")
     assert station("St. Petersburg").name == "Saint Petersburg"
@@ -344,7 +344,7 @@ def test_the_command_shows_changes_and_writes_a_world_that_runs(optcp, tmp_path)
     status, out, _ = optcp("run", "leo/world.toml", "--out", "run")
     assert status == 0
     assert "goodput" in out
-    # What was changed there stays.
+    # Manual changes to the scenario are kept.
     changed = tmp_path / "leo" / "world.toml"
     changed.write_text(changed.read_text().replace('"reno"', '"vegas"'))
     status, out, err = optcp("constellation", *asked, "--out", "leo")
@@ -354,7 +354,7 @@ def test_the_command_shows_changes_and_writes_a_world_that_runs(optcp, tmp_path)
     assert '"vegas"' not in changed.read_text()
 
 
-def test_a_segment_takes_the_path_and_a_transmission_a_link(tmp_path):
+def test_segment_delay_is_path_plus_transmission_per_link(tmp_path):
     found = series(KUIPER, station("Manila"), station("Dalian"), 1)
     made = world(found)
     (tmp_path / "world.toml").write_text(made.toml)

@@ -1,4 +1,4 @@
-"""The DAS paper: each judgement on data made by hand, and the reading of runs made by hand."""
+"""DAS paper: each judgement on data made by hand, and evaluation of runs made by hand."""
 
 import numpy as np
 import pytest
@@ -20,11 +20,11 @@ def run(series, *, drops=None, routing=None, seed=1):
 
 
 def listed(rows, names):
-    """Columns from (time in s, event, seq)."""
+    """Return columns from (time in s, event, seq)."""
     time_s, event, seq = zip(*rows, strict=True) if rows else ((), (), ())
     return {
         "time_ps": np.round(np.array(time_s, dtype=float) * PICOSECONDS_A_SECOND).astype(np.uint64),
-        "event": np.array([names.index(one) for one in event], dtype=np.uint8),
+        "event": np.array([names.index(item) for item in event], dtype=np.uint8),
         "seq": np.array(seq, dtype=np.uint32),
         "events": names,
     }
@@ -49,13 +49,13 @@ def test_goodput_counts_a_packet_with_its_headers():
 
 
 def goodput(*tenths):
-    """Bytes of one group in the intervals of 100 ms that end at these tenths of a second, up to 11 s."""
+    """Return bytes of one group in the 100 ms intervals that end at these tenths of a second, up to 11 s."""
     bytes_ = np.zeros((1, 110), dtype=np.uint64)
     bytes_[0, np.array(tenths, dtype=int) - 1] = 512
     return {"interval_s": 0.1, "groups": ["measured"], "bytes": bytes_}
 
 
-def test_a_start_is_measured_around_failure_and_repair():
+def test_start_is_evaluated_around_failure_and_repair():
     plain = [
         (2.9, "overtaken", 0),
         (3.0, "overtaken", 0),  # not after the failure
@@ -87,7 +87,7 @@ def test_a_start_is_measured_around_failure_and_repair():
 
 
 def flow(plain, das, *, false=(1, 0), resent=(5, 0), at_failure=(0, 0), at_repair=(9, 9)):
-    """A start: payload that stands for these kb/s over 11 s, and counts, for the plain receiver and DAS."""
+    """Return a start with these kb/s of payload over 11 s, and counts, for the plain receiver and DAS."""
     payload = [kbps * 1000 * 11 / 8 * 512 / 552 for kbps in (plain, das)]
     return payload, false, resent, at_failure, at_repair
 
@@ -104,15 +104,15 @@ def single(*starts):
     return fig2.World(over(payload.values[:, :, None], RECEIVER, Axis("time", ("11 s",))), *counts)
 
 
-def test_the_print_is_reached_within_5_percent():
+def test_published_values_are_matched_within_5_percent():
     # 19931 / 15280 = 1.3044.
-    assert combined(fig2.reaches_the_print(single(flow(15280, 19931)))) is True
-    assert combined(fig2.reaches_the_print(single(flow(15280, 15281), flow(15200, 19700)))) is True
-    assert combined(fig2.reaches_the_print(single(flow(18000, 23479)))) is False
-    assert combined(fig2.reaches_the_print(single(flow(15280, 19500)))) is False
+    assert combined(fig2.matches_published_run(single(flow(15280, 19931)))) is True
+    assert combined(fig2.matches_published_run(single(flow(15280, 15281), flow(15200, 19700)))) is True
+    assert combined(fig2.matches_published_run(single(flow(18000, 23479)))) is False
+    assert combined(fig2.matches_published_run(single(flow(15280, 19500)))) is False
 
 
-def test_gains_are_over_the_starts_that_are_hit():
+def test_gains_are_over_affected_starts():
     measured = single(flow(100, 130), flow(100, 101, false=(0, 0)), flow(100, 120))
     gain = measured.gain_pct.at(receiver="das").mean()
     assert (float(gain.estimate), int(gain.n)) == (pytest.approx(25), 2)
@@ -134,27 +134,27 @@ def test_gains_are_over_the_starts_that_are_hit():
         ({"das": 90}, False),
     ],
 )
-def test_das_removes_what_the_shorter_path_causes(change, holds):
+def test_das_removes_effects_of_shorter_path(change, holds):
     start = {"plain": 100, "das": 130} | change
-    assert combined(fig2.removes_every_false_one(single(flow(**start)))) is holds
+    assert combined(fig2.das_removes_false_retransmits(single(flow(**start)))) is holds
 
 
 def test_a_backup_works_if_das_has_no_false_retransmit_and_plain_has():
-    assert combined(fig2.works_with_the_backup(single(flow(100, 130)))) is True
-    assert combined(fig2.works_with_the_backup(single(flow(100, 130, false=(0, 0))))) is False
-    assert combined(fig2.works_with_the_backup(single(flow(100, 130, false=(1, 1))))) is False
+    assert combined(fig2.works_with_each_backup(single(flow(100, 130)))) is True
+    assert combined(fig2.works_with_each_backup(single(flow(100, 130, false=(0, 0))))) is False
+    assert combined(fig2.works_with_each_backup(single(flow(100, 130, false=(1, 1))))) is False
 
 
-def test_nothing_without_a_shorter_path_means_packet_by_packet():
+def test_receivers_equal_packet_by_packet_without_failure():
     names = ["sent", "arrived"]
     same = listed([(1, "sent", 0), (2, "arrived", 0)], names) | {"ack": np.array([False, False])}
     other = same | {"seq": np.array([0, 1], dtype=np.uint32)}
     cells = len(fig2.LOSSES) * len(paper.RECEIVERS)
     axes = {"loss": fig2.LOSSES, "receiver": paper.RECEIVERS}
     equal = HandMade(axes, [[{"packets": same}] * cells])
-    assert combined(fig2.does_nothing_without_a_shorter_path(equal)) is True
+    assert combined(fig2.receivers_equal_without_failure(equal)) is True
     different = HandMade(axes, [[{"packets": same}] * (cells - 1) + [{"packets": other}]])
-    assert combined(fig2.does_nothing_without_a_shorter_path(different)) is False
+    assert combined(fig2.receivers_equal_without_failure(different)) is False
 
 
 def test_the_gain_falls_with_n():
@@ -167,7 +167,7 @@ def test_the_gain_falls_with_n():
             for n in (1, 2, 10)
         }
         counts = {n: over(np.column_stack([share / n + 0.01 * noise, np.zeros(15)]), RECEIVER) for n in (1, 2, 10)}
-        return fig4.network(*(stack("n", {str(n): cells for n, cells in one.items()}) for one in (payload, counts)))
+        return fig4.network(*(stack("n", {str(n): cells for n, cells in item.items()}) for item in (payload, counts)))
 
     assert combined(fig4.falls_with_n(measured(10, 1))) is True
     assert combined(fig4.falls_with_n(measured(-10, 1))) is False
@@ -175,7 +175,7 @@ def test_the_gain_falls_with_n():
 
 
 def arrivals(*rows):
-    """A run of Fig. 6 from (ms after the repair, event, packet)."""
+    """Return a run of Fig. 6 from (ms after the repair, event, packet)."""
     placed = [(fig6.REPAIR_S + ms / 1000, event, fig6.FIRST + packet) for ms, event, packet in rows]
     counts = [row for row in placed if row[1] == "timeout"]
     recovered = [(at, "recovery", 0) for at, event, _ in placed if event == "resent" and not counts]
@@ -188,15 +188,15 @@ def case_c(*ending):
     return fig6.trace(arrivals(*start, *ending), 5)
 
 
-def test_duplicate_acks_are_counted_until_something_is_sent_again():
+def test_duplicate_acks_are_counted_until_retransmission():
     one = case_c((40, "acked", 5), (41, "acked", 5), (42, "acked", 5), (42, "resent", 5), (43, "acked", 5))
     assert one.duplicates[:, 1].tolist() == [5, 5, 5]
-    assert combined(fig6.goes_on_telling(one)) is True
+    assert combined(fig6.still_signals_loss(one)) is True
 
 
 def test_case_c_fails_without_duplicate_acks_or_with_a_timeout():
     silent = case_c((230, "timeout", 0), (230, "resent", 5), (250, "arrived", 5))
-    assert combined(fig6.goes_on_telling(silent)) is False
+    assert combined(fig6.still_signals_loss(silent)) is False
     assert silent.filled_ms == pytest.approx(250)
 
 
@@ -209,9 +209,9 @@ def test_cases_a_and_b():
     three = [(10, "acked", 1), (11, "acked", 1), (12, "acked", 1), (13, "acked", 1), (13, "resent", 1)]
     beside = {name: case(*in_order) for name in fig6.CASES if name.startswith("lost")}
     told = {"a": case(*in_order), "b": case(*three), **beside}
-    assert combined(fig6.tells_both_apart(told, "das")) is True
-    assert combined(fig6.tells_both_apart(told | {"a": case(*three)}, "das")) is False
-    assert combined(fig6.tells_both_apart(told | {"b": case(*three[:3])}, "das")) is False
+    assert combined(fig6.distinguishes_loss_and_reordering(told, "das")) is True
+    assert combined(fig6.distinguishes_loss_and_reordering(told | {"a": case(*three)}, "das")) is False
+    assert combined(fig6.distinguishes_loss_and_reordering(told | {"b": case(*three[:3])}, "das")) is False
 
 
 def routed(announcements=0, on_failure=6, on_repair=6, converged=(), drops=None):
@@ -233,7 +233,7 @@ def timelines(**change):
     return stack(
         "failure",
         {
-            name: over([fig1.counts(one) for one in of_kind * (2 // len(of_kind))], Axis("what", fig1.COUNTS))
+            name: over([fig1.counts(item) for item in of_kind * (2 // len(of_kind))], Axis("what", fig1.COUNTS))
             for name, of_kind in kinds.items()
         },
     )
@@ -250,8 +250,8 @@ def timelines(**change):
         ({"own": [routed(2, 6, 0, [7.2, 7.9])]}, False),
     ],
 )
-def test_only_what_lasts_is_announced(change, holds):
-    assert combined(fig1.announces_what_lasts(timelines(**change))) is holds
+def test_judgement_of_announcements(change, holds):
+    assert combined(fig1.only_long_failure_is_announced(timelines(**change))) is holds
 
 
 def test_every_statement_of_the_paper_is_judged():

@@ -1,6 +1,6 @@
-"""The documentation against the program: tables, lists, counts and links of pages are what is there.
+"""Documentation compared with the program: tables, lists, counts and links of pages.
 
-Tables have marks as HTML comments before them, such as ``choices``, ``arrows`` and ``ranges``.
+HTML comments such as ``choices``, ``arrows`` and ``ranges`` mark the tables.
 """
 
 import ast
@@ -59,7 +59,7 @@ print(json.dumps({"catalogue": _core.catalogue(), "schema": json.loads(_core.sch
 
 @pytest.fixture(scope="module")
 def choices():
-    """Each key's cells in docs/reference/tcp.md."""
+    """Return the cells of each key in docs/reference/tcp.md."""
     return {
         row[0].strip("`"): [cell.strip("`") for cell in row[1:-1]] for row in rows("docs/reference/tcp.md", "choices")
     }
@@ -67,12 +67,12 @@ def choices():
 
 @pytest.fixture(scope="module")
 def program(choices):
-    """What the real module says of itself, and of the tables of docs/reference/tcp.md written as scenarios."""
+    """Return the real module's description of itself, and of the tables of docs/reference/tcp.md as scenarios."""
     worlds = {}
     for index, profile in enumerate(profiles()):
         written = [f'{key} = "{cells[index]}"' for key, cells in choices.items()]
         written = [re.sub(r'"(true|false)"', r"\1", line) for line in written]
-        # Started from another profile, so that a value which is missing on the page shows.
+        # Start from another profile, so that a value missing on the page is detected.
         other = "ns2-2001" if profile == "rfc" else "rfc"
         worlds[f"{profile} by page"] = WORLD.format(table="\n".join([f'profile = "{other}"', *written]))
         worlds[f"{profile} by program"] = WORLD.format(table=f'profile = "{profile}"')
@@ -88,7 +88,7 @@ def profiles():
     return [cell.strip(" `") for cell in head.strip("|").split("|")[1:-1]]
 
 
-def test_the_table_of_metrics_is_that_of_their_definitions():
+def test_metrics_table_matches_definitions():
     page = runpy.run_path(str(ROOT / "docs" / "reference" / "metrics.py"))["page"]
     assert text("docs/reference/metrics.md") == page(text("docs/reference/metrics.md"))
 
@@ -96,12 +96,12 @@ def test_the_table_of_metrics_is_that_of_their_definitions():
 # Tables
 
 
-def test_every_choice_of_tcp_is_on_its_page(program, choices):
+def test_every_tcp_option_is_documented(program, choices):
     known = set(program["schema"]["$defs"]["TcpTable"]["properties"]) - {"profile"}
     assert set(choices) == known
 
 
-def test_the_page_of_tcp_has_every_profile_and_the_values_of_the_default(program):
+def test_tcp_page_has_all_profiles_and_defaults(program):
     names = [entry["name"] for entry in program["catalogue"] if entry["family"] == "profiles"]
     part = text("docs/reference/tcp.md").split("## Profiles")[1].split("\n## ")[0]
     assert re.findall(r"^\| `([^`]+)` \|", part, re.MULTILINE) == names
@@ -110,7 +110,7 @@ def test_the_page_of_tcp_has_every_profile_and_the_values_of_the_default(program
         assert program["worlds"][f"{profile} by page"] == program["worlds"][f"{profile} by program"], profile
 
 
-def test_every_member_of_the_families_of_tcp_is_on_its_page(program, choices):
+def test_every_tcp_family_option_is_documented(program, choices):
     page = text("docs/reference/tcp.md")
     families = {}
     for entry in program["catalogue"]:
@@ -122,7 +122,7 @@ def test_every_member_of_the_families_of_tcp_is_on_its_page(program, choices):
         assert re.findall(r"^\| `([^`]+)` \|", part, re.MULTILINE) == families[family]
 
 
-def test_every_key_of_scenario_files_is_on_their_page(program):
+def test_every_scenario_key_is_documented(program):
     page, schema = text(SCENARIOS), program["schema"]
     mentioned = set(re.findall(r"`([a-z_]+)`", page))
     assert set(schema["properties"]) <= mentioned
@@ -137,7 +137,7 @@ def test_every_key_of_scenario_files_is_on_their_page(program):
         "TopologyTable": "[topology]",
     }
     tables = {name for name, entry in schema["$defs"].items() if "properties" in entry} - {"TcpTable"}
-    # These are tables inside an entry; their keys stand in the part of that entry.
+    # These are tables inside an entry; their keys are documented with that entry.
     parts = sections | {"Reverse": "[[links]]", "EachWay": "[[protection]]", "HelloEntry": "[[protection]]"}
     parts |= {"ReverseBursts": "[[bursts]]", "SizesTable": "sizes", "WriteEntry": "[[flows]]", "PairsTable": "pairs"}
     parts |= {"QueueTable": "queue", "VoqEntry": "[[voqs]]", "VoqReverse": "[[voqs]]"}
@@ -150,7 +150,7 @@ def test_every_key_of_scenario_files_is_on_their_page(program):
         assert set(schema["$defs"][name]["properties"]) <= listed, section
 
 
-def test_every_observation_distribution_and_unit_is_on_the_page_of_scenarios(program):
+def test_every_observation_distribution_and_unit_is_documented(program):
     page = text(SCENARIOS)
     for entry in program["catalogue"]:
         if entry["family"] in {
@@ -181,14 +181,14 @@ def test_every_observation_distribution_and_unit_is_on_the_page_of_scenarios(pro
             assert f"`{entry['name']}`" in page, entry
 
 
-def test_the_table_of_warnings_is_the_registry(program):
+def test_warnings_table_matches_registry(program):
     listed = [entry for entry in program["catalogue"] if entry["family"] == "warnings"]
-    rows = [f"| `{one['name']}` | {one['summary'][0].upper()}{one['summary'][1:]}. |" for one in listed]
+    rows = [f"| `{item['name']}` | {item['summary'][0].upper()}{item['summary'][1:]}. |" for item in listed]
     table = text(SCENARIOS).split("<!-- warnings:")[1].split("\n\n")[1]
     assert table.splitlines()[2:] == rows
 
 
-def test_every_warning_of_the_front_end_is_registered_or_of_the_outage_page(program):
+def test_every_front_end_warning_is_documented(program):
     known = {entry["name"] for entry in program["catalogue"] if entry["family"] == "warnings"}
     on_page = set(re.findall(r"`([a-z-]+)`", text("docs/howto/outage.md")))
     for source in (ROOT / "python/optcp").rglob("*.py"):
@@ -196,37 +196,41 @@ def test_every_warning_of_the_front_end_is_registered_or_of_the_outage_page(prog
             assert name in (on_page if source.parent.name == "outage" else known), f"{source}: {name}"
 
 
-def test_every_exhibit_is_on_the_page_of_their_results(tmp_path):
+def test_every_experiment_is_on_results_page(tmp_path):
     listed = re.findall(r"^  (\S+/\S+)", run("optcp list exhibits", tmp_path).stdout, re.MULTILINE)
     assert listed
     assert [name for name in listed if f"| `{name}` |" not in text("docs/details/exhibits.md")] == []
 
 
-def test_ranges_of_unstated_parameters_are_those_of_the_exhibits():
+def test_documented_parameter_ranges_match_experiments():
     table = text("docs/details/sensitivity.md").split("<!-- ranges:")[1].split("\n\n")[1]
     head, _, *lines = ([cell.strip(" `") for cell in re.split(r"(?<!\\)\|", line)[1:-1]] for line in table.splitlines())
     for column, name in enumerate(head[1:], start=1):
         shown = {line[0]: line[column].replace("\\|", "|") for line in lines if line[column] != "-"}
-        assert shown == {one.name: str(one.range) for one in space(select([name])[0], {}, {})}, name
+        assert shown == {item.name: str(item.range) for item in space(select([name])[0], {}, {})}, name
 
 
-def test_what_came_out_of_studies_is_as_stored(tmp_path):
+def test_documented_study_results_match_stored_results(tmp_path):
     page = "docs/details/sensitivity.md"
     shutil.unpack_archive(ROOT / "docs/details/sensitivity.zip", tmp_path)
     studies = sensitivities(tmp_path)
     assert {study.exhibit for study in studies} == set(re.findall(r"<!-- effects of (\S+):", text(page)))
     for study in studies:
         assert rows(page, f"effects of {study.exhibit}") == [
-            [f"`{one.parameter}`", bounds(one.total), bounds(one.main)] for one in study.ranking
+            [f"`{item.parameter}`", bounds(item.total), bounds(item.main)] for item in study.ranking
         ]
         points = 2 * study.design["samples"]
         assert rows(page, f"conclusions of {study.exhibit}") == [
-            [one["name"], bounds(one["mean"]), *(f"{100 * one[part] / points:.0f} %" for part in ("above", "below"))]
-            for one in study.contrasts
+            [
+                contrast["name"],
+                bounds(contrast["mean"]),
+                *(f"{100 * contrast[part] / points:.0f} %" for part in ("above", "below")),
+            ]
+            for contrast in study.contrasts
         ]
 
 
-def test_arrows_between_crates_are_those_of_the_manifests():
+def test_crate_diagram_matches_manifests():
     table = rows("docs/developers/architecture.md", "arrows")
     written = {crate.strip("`"): set(re.findall(r"`([a-z]+)`", uses)) for crate, uses in table}
     found = {}
@@ -238,7 +242,7 @@ def test_arrows_between_crates_are_those_of_the_manifests():
     assert [(a, b) for a in order for b in written[a] if order.index(b) >= order.index(a)] == []
 
 
-def test_every_family_of_names_is_in_the_catalogue(program):
+def test_every_name_family_is_in_catalogue(program):
     declared = set()
     for source in (ROOT / "crates").glob("*/src/**/*.rs"):
         declared |= set(re.findall(r'enum \w+ \("([a-z_-]+)"\) \{', source.read_text(encoding="utf-8")))
@@ -246,17 +250,17 @@ def test_every_family_of_names_is_in_the_catalogue(program):
     assert declared | {"distributions", "units"} == listed
 
 
-def test_files_and_python_are_the_business_of_the_front_alone():
+def test_only_front_end_crates_use_files_and_python():
     for crate in ("units", "des", "tcp", "net", "optical", "routing", "traffic", "engine"):
         manifest = tomllib.loads((ROOT / "crates" / crate / "Cargo.toml").read_text(encoding="utf-8"))
         assert {"toml", "miette", "serde_json", "pyo3", "numpy"}.isdisjoint(manifest["dependencies"]), crate
 
 
-# What the pages list, and how many
+# Lists and counts of the pages
 
 
 def after(name, words):
-    """The sentence or list item of a page that begins with some words, in one line."""
+    """Return the sentence or list item of a page that starts with some words, in one line."""
     part = text(name).split(words, 1)[1]
     return " ".join(re.split(r"\n\n|\n\* |\.\n", part)[0].split())
 
@@ -273,7 +277,7 @@ def in_code(prose):
         ("profiles", "[profiles](docs/reference/tcp.md#profiles):"),
     ],
 )
-def test_the_readme_lists_every_member_of_a_family(program, family, words):
+def test_readme_lists_every_option_of_family(program, family, words):
     listed = after("README.md", words).split("](")[0]
     names = {entry["name"] for entry in program["catalogue"] if entry["family"] == family}
     assert {name for name in names if f"`{name}`" not in listed} == set()
@@ -290,10 +294,10 @@ def test_the_readme_lists_every_paper_and_how_many():
     assert set(names()) <= set(re.findall(r"docs/results/([a-z]+)\.md", text("README.md")))
 
 
-def test_every_name_of_the_catalogue_is_on_a_page_of_reference(program):
+def test_every_catalogue_name_is_in_reference(program):
     pages = "".join(text(page) for page in (SCENARIOS, "docs/reference/tcp.md", "docs/reference/routing.md"))
     missing = [
-        one for one in program["catalogue"] if f"`{one['name']}`" not in pages and f'"{one["name"]}"' not in pages
+        item for item in program["catalogue"] if f"`{item['name']}`" not in pages and f'"{item["name"]}"' not in pages
     ]
     assert missing == []
 
@@ -305,7 +309,7 @@ def test_collections_of_networks_and_shells_of_satellites_are_listed():
     assert {name for name in SHELLS if f"`{name}`" not in row} == set()
 
 
-def test_every_extra_is_on_the_page_of_installing():
+def test_every_extra_is_on_install_page():
     extras = tomllib.loads(text("pyproject.toml"))["project"]["optional-dependencies"]
     listed = [row[0].strip("`") for row in table_under("docs/install.md", "## Extras")]
     assert listed == ["none", *(name for name in listed[1:])]
@@ -313,40 +317,40 @@ def test_every_extra_is_on_the_page_of_installing():
 
 
 def table_under(page, head):
-    """The rows of the first table under a heading."""
+    """Return the rows of the first table under a heading."""
     lines = text(page).split(f"{head}\n")[1].split("|---", 1)[1].split("\n\n")[0].splitlines()[1:]
     return [[cell.strip() for cell in line.strip("|").split(" | ")] for line in lines]
 
 
-def test_every_public_name_of_python_is_on_its_page():
-    table = text("docs/reference/api.md").split("| name | content |")[1].split("\n\n")[0].splitlines()[2:]
+def test_every_public_python_name_is_documented():
+    table = text("docs/reference/api.md").split("| name | what it is |")[1].split("\n\n")[0].splitlines()[2:]
     named = {name for row in table for name in in_code(row.split(" | ")[0])}
     assert named == set(optcp.__all__)
     assert [name for name in named if not hasattr(optcp, name)] == []
 
 
-def test_every_public_attribute_has_a_text_of_its_own():
-    """Without one, help() and the reference show the text of the type of its default value."""
+def test_every_public_attribute_is_documented():
+    """Without a text, help() and the reference show the documentation of the default value's type."""
     for name in optcp.__all__:
         kind = getattr(optcp, name)
         if not dataclasses.is_dataclass(kind):
             continue
         tree = ast.parse(inspect.getsource(kind)).body[0].body
         said = {
-            one.target.id
-            for one, text in itertools.pairwise(tree)
-            if isinstance(one, ast.AnnAssign) and isinstance(text, ast.Expr)
+            item.target.id
+            for item, text in itertools.pairwise(tree)
+            if isinstance(item, ast.AnnAssign) and isinstance(text, ast.Expr)
         }
-        shown = {one.name for one in dataclasses.fields(kind) if hasattr(kind, one.name) and one.name[0] != "_"}
+        shown = {field.name for field in dataclasses.fields(kind) if hasattr(kind, field.name) and field.name[0] != "_"}
         assert shown <= said, name
 
 
-def test_every_experiment_is_in_the_help_of_evidence(tmp_path):
+def test_evidence_help_lists_every_experiment(tmp_path):
     shown = run("optcp evidence --help", tmp_path).stdout
-    assert [one.name for one in EXPERIMENTS if one.name not in re.findall(r"[\w-]+", shown)] == []
+    assert [experiment.name for experiment in EXPERIMENTS if experiment.name not in re.findall(r"[\w-]+", shown)] == []
 
 
-def test_every_file_that_draws_during_a_run_is_in_the_table_of_draws():
+def test_every_file_with_random_draws_is_documented():
     listed = in_code(
         " ".join(
             row[0]
@@ -359,7 +363,7 @@ def test_every_file_that_draws_during_a_run_is_in_the_table_of_draws():
     for crate in ("net", "traffic", "engine", "tcp", "optical", "routing"):
         for file in (ROOT / "crates" / crate / "src").rglob("*.rs"):
             code = file.read_text(encoding="utf-8").split("mod tests {")[0]
-            # A field that others may set is of what a run starts from, not of its state.
+            # A public field is part of the input of a run, not of its state.
             if re.search(r"^    (stream: (Option<)?Stream|draw: Draw)\b", code, re.MULTILINE):
                 found.add(str(file.relative_to(ROOT / "crates")))
     assert listed == found
@@ -370,7 +374,15 @@ def test_every_file_that_draws_during_a_run_is_in_the_table_of_draws():
     assert {kind for kind in kinds if f"`{kind}`" not in page} == set()
 
 
-def test_cpu_hours_of_the_long_runs_are_those_of_the_files():
+def test_script_counts_match_files():
+    scripts = len(list((ROOT / "tests" / "packetdrill").rglob("*.pkt")))
+    said = [
+        int(count) for page in NAMES for count in re.findall(r"(\d+) of our own, one directory a mechanism", text(page))
+    ]
+    assert said == [scripts]
+
+
+def test_cpu_hours_of_long_runs_are_consistent():
     long_runs = (ROOT / "papers" / "optcp_papers" / "lbas" / "data").glob("*/*.json")
     hours = sum(json.loads(file.read_text(encoding="utf-8"))["cpu_seconds"] for file in long_runs) / 3600
     page = after("docs/details/lbas.md", "no interpretation has its\n")
@@ -407,7 +419,7 @@ CITED = re.compile(rf"RFC (\d{{3,5}}),? (?:[Ss]ection|[Aa]ppendix) ({SECTION})")
 SEVERAL = re.compile(rf"RFC (\d{{3,5}}),? sections ({SECTION}(?:(?:, | and | to ){SECTION})*)")
 
 
-def test_cited_sections_of_rfcs_are_in_the_table_of_their_headings():
+def test_cited_rfc_sections_exist():
     known = tomllib.loads((ROOT / "tests" / "python" / "rfc_sections.toml").read_text(encoding="utf-8"))
     unchecked = {str(number) for number in known.pop("unchecked")}
     assert unchecked & set(known) == set()
@@ -453,13 +465,13 @@ def test_results_page_states_five_findings_with_their_commands(name):
 
 
 def anchors(page):
-    """The anchors that a Markdown page offers for its headings."""
+    """Return the anchors that a Markdown page offers for its headings."""
     heads = re.findall(r"^#+ (.+)$", BLOCK.sub("", page.read_text(encoding="utf-8")), re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", head.lower()).replace(" ", "-") for head in heads}
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_relative_links_lead_somewhere(name):
+def test_relative_links_resolve(name):
     page = ROOT / name
     prose = BLOCK.sub("", text(name))
     for link in LINK.findall(prose):

@@ -1,15 +1,15 @@
-"""What pages show of commands is what happens: scenarios, output, messages, options, and studies in one directory.
+"""Commands of the pages: scenarios, output, messages, options, and studies in one directory.
 
 Marks in the pages, as HTML comments before a fenced block:
 
 ``complete: NAME``
-    a whole scenario file; it is valid.
+    whole scenario file; it must be valid.
 ``output: COMMAND``
-    what the command prints, run beside the page's complete scenarios.
+    output of the command, run next to the page's complete scenarios.
 ``excerpt: COMMAND``
-    lines that the command prints.
+    lines of the command's output.
 ``message``
-    what ``validate`` says of the page's last complete scenario after the change named above the block.
+    message of ``validate`` for the page's last complete scenario after the change above the block.
 """
 
 import json
@@ -39,19 +39,19 @@ def test_complete_scenarios_are_valid(page, tmp_path):
 
 
 @pytest.mark.parametrize("page", NAMES)
-def test_output_is_what_the_command_prints(page, tmp_path):
+def test_documented_output_matches_command(page, tmp_path):
     save_scenarios(page, tmp_path)
     for kind, command, block in SHOWN.findall(text(page)):
         printed = lines(run(command, tmp_path).stdout)
         if kind == "output":
             assert lines(block) == printed
         else:
-            # The width of columns depends on the rows that are left out.
+            # The column width depends on omitted rows.
             known = [line.split() for line in printed]
             assert [line for line in lines(block) if line.split() not in known] == []
 
 
-def test_each_mistake_has_the_message_that_the_page_shows(tmp_path):
+def test_documented_error_messages_match(tmp_path):
     page = SCENARIOS
     name, good = save_scenarios(page, tmp_path)[-1]
     mistakes = MESSAGE.findall(text(page))
@@ -62,7 +62,7 @@ def test_each_mistake_has_the_message_that_the_page_shows(tmp_path):
         assert lines(run(f"optcp validate {name}", tmp_path, status=2).stderr) == lines(message)
 
 
-def test_a_run_writes_what_the_pages_name(tmp_path):
+def test_run_writes_documented_files(tmp_path):
     save_scenarios(SCENARIOS, tmp_path)
     run("optcp run lab.toml --out out", tmp_path)
     out = tmp_path / "out"
@@ -85,7 +85,7 @@ def test_a_run_writes_what_the_pages_name(tmp_path):
 
 
 def commands(page):
-    """Every command line in a fenced block without a language, by the way that it is written there."""
+    """Return every command line in a fenced block without a language, as written there."""
     for language, block in BLOCK.findall(text(page)):
         for line in [] if language else block.splitlines():
             words = line.split("  #")[0].strip().removeprefix(".venv/bin/")
@@ -123,7 +123,7 @@ def test_commands_exist_with_their_options(page, tmp_path):
             assert f"{option} " in helps[verb].replace(",", " ").replace("/", " "), command
         if verb == "run":
             run(f"{command} --dry-run", tmp_path)
-        # These need the results of others, take minutes, or write into the home directory.
+        # These commands need results of others, take minutes, or write into the home directory.
         elif verb not in ("reproduce", "sensitivity", "outage", "trace", "compare", "plot", "report", "completion"):
             run(command, tmp_path)
 
@@ -139,14 +139,14 @@ def test_the_contract_lists_every_command_and_option(tmp_path):
 
 
 def picture_sources():
-    """By picture of the gallery, the scenarios that its commands name."""
-    found, picture = {}, None
+    """Return the scenarios in the commands of each gallery picture."""
+    result, picture = {}, None
     for line in text("docs/details/gallery.md").splitlines():
         if shown := re.match(r"!\[.*\]\(\.\./images/([\w-]+\.\w+)\)$", line):
             picture = shown[1]
         elif command := re.match(r"optcp (?:run|animate|map|playground) ([\w./-]+)", line):
-            found.setdefault(picture, set()).add(Path(command[1]).stem)
-    return found
+            result.setdefault(picture, set()).add(Path(command[1]).stem)
+    return result
 
 
 @pytest.mark.parametrize(
@@ -161,17 +161,17 @@ def picture_sources():
 def test_a_picture_shows_the_scenario_that_the_page_names_before_it(page):
     sources = picture_sources()
     pictures = [
-        one for one in re.finditer(r"!\[[^\]]*\]\([./\w]*images/([\w-]+\.\w+)\)", text(page)) if one[1] in sources
+        item for item in re.finditer(r"!\[[^\]]*\]\([./\w]*images/([\w-]+\.\w+)\)", text(page)) if item[1] in sources
     ]
     for picture in pictures:
         before = text(page)[: picture.start()].rsplit("\n## ", 1)[-1]
         commands = re.findall(r"optcp (?:run|animate|map|playground) ([\w./-]*[a-z][\w./-]*)", before)
-        # A page without a command before the picture links to the gallery, which has them.
+        # A page without a command before the picture links to the gallery, which has the commands.
         assert not commands or Path(commands[-1]).stem in sources[picture[1]], picture[1]
 
 
 def studies_of(page):
-    """By directory of `--out`, the scenario and settings that commands of a page put there."""
+    """Return the scenario and settings of the page's commands by directory of `--out`."""
     for command in [words for _, words in every_command(page)]:
         words = shlex.split(command.replace("\\|", "|"))
         if words[1:2] == ["run"] and "--out" in words and len(words) > 2:
@@ -180,23 +180,23 @@ def studies_of(page):
 
 
 def every_command(page):
-    """Every command of a page in their order, those in a line of text too: the place, and the words."""
-    found = []
+    """Return every command of a page in order, including those in a line of text: position and words."""
+    result = []
     whole = text(page)
     for block in BLOCK.finditer(whole):
         if not block[1]:
             lines = (line.split("  #")[0].strip().removeprefix(".venv/bin/") for line in block[2].splitlines())
-            found += [(block.start(), line) for line in lines if line.startswith("optcp ")]
+            result += [(block.start(), line) for line in lines if line.startswith("optcp ")]
     blank = BLOCK.sub(lambda block: " " * len(block[0]), whole)
-    found += [(one.start(), " ".join(one[1].split())) for one in re.finditer(r"`(optcp [^`]+)`", blank)]
-    found += [(one.start(), one[1]) for one in re.finditer(r"<!-- (?:output|excerpt): (optcp .+?) -->", whole)]
-    return sorted(found, key=lambda one: one[0])
+    result += [(item.start(), " ".join(item[1].split())) for item in re.finditer(r"`(optcp [^`]+)`", blank)]
+    result += [(item.start(), item[1]) for item in re.finditer(r"<!-- (?:output|excerpt): (optcp .+?) -->", whole)]
+    return sorted(result, key=lambda item: item[0])
 
 
 LOOK = "docs/howto/look.md"
 HOWTO = sorted({str(page.relative_to(ROOT)) for page in (ROOT / "docs" / "howto").glob("*.md")} - {LOOK})
 GUIDES = ["README.md", "docs/start.md", *HOWTO, LOOK, "docs/details/gallery.md"]
-"""In the order of a reader; the page on looking into runs takes what the other pages have made."""
+"""Pages in reading order; the page on run details uses the results of the other pages."""
 
 
 def test_commands_put_one_study_into_a_directory():

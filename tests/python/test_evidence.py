@@ -1,4 +1,4 @@
-"""Evidence from outside: the rule, the tables, and the page that is made from stored results."""
+"""External evidence: the rule, the tables, and the page rendered from stored results."""
 
 import dataclasses
 import fnmatch
@@ -30,7 +30,7 @@ def results():
     ("text", "low", "high"),
     [("1.31", 1.305, 1.315), ("1.000", 0.9995, 1.0005), ("2.9 to 3.2", 2.9, 3.2), ("7", 6.5, 7.5)],
 )
-def test_a_printed_figure_has_half_a_unit_of_its_last_digit_either_way(text, low, high):
+def test_published_figure_has_rounding_range(text, low, high):
     assert outside.printed_range(text) == (low, high)
 
 
@@ -47,13 +47,13 @@ def test_a_printed_figure_has_half_a_unit_of_its_last_digit_either_way(text, low
     ],
 )
 def test_the_rule_compares_an_interval_with_a_range(low, high, verdict):
-    """The range is 2 to 3: near is down to 1.9 and up to 3.15."""
+    """The range is 2 to 3: near extends down to 1.9 and up to 3.15."""
     one = outside.Figure("somebody", "x", {}, "2 to 3", 2.0, 3.0)
     assert one.verdict(stats.Interval(2.5, low, high, 5)) == verdict
 
 
 @pytest.mark.parametrize(("value", "n", "verdict"), [(2.5, 1, "undecided"), (2.5, 5, "agrees"), (1.91, 5, "near")])
-def test_one_run_has_no_interval_and_a_value_of_all_runs_is_one(value, n, verdict):
+def test_equal_runs_give_a_point_interval(value, n, verdict):
     one = outside.Figure("somebody", "x", {}, "2 to 3", 2.0, 3.0)
     assert one.verdict(stats.Interval(value, -math.inf, math.inf, n)) == verdict
     assert one.verdict(stats.Interval(value, -math.inf, math.inf, 1, repeated=True)) == (
@@ -66,12 +66,12 @@ def test_one_run_has_no_interval_and_a_value_of_all_runs_is_one(value, n, verdic
     [(9.8, 10.15, 5, True), (9.8, 10.3, 5, False), (-math.inf, math.inf, 1, False), (-math.inf, math.inf, 5, True)],
 )
 def test_a_comparison_is_sharp_below_a_tenth(low, high, n, sharp):
-    """The range is 9.7 to 10.3, 6 % of its middle: an interval of 3.5 % leaves 9.5 %, one of 5 % leaves 11 %."""
+    """The range is 9.7 to 10.3, 6 % of its middle: an interval of 3.5 % makes 9.5 %, one of 5 % makes 11 %."""
     one = outside.Figure("somebody", "x", {}, "9.7 to 10.3", 9.7, 10.3)
     assert one.is_sharp(stats.Interval(10, low, high, n)) == sharp
 
 
-def test_a_figure_belongs_to_the_rows_whose_key_holds_its_own():
+def test_figure_applies_to_rows_that_include_its_key():
     one = outside.Figure("somebody", "loss", {"variant": "a", "p": "0.01"}, "1", 0.5, 1.5)
     assert one.about("loss", {"variant": "a", "p": "0.01", "ack": "delayed"})
     assert not one.about("loss", {"variant": "a", "p": "0.001"})
@@ -79,17 +79,17 @@ def test_a_figure_belongs_to_the_rows_whose_key_holds_its_own():
 
 
 def test_the_page_is_made_from_the_stored_results():
-    """Renew it: `make evidence`."""
+    """`make evidence` renews the page."""
     written = (ROOT / "docs" / "details" / "tcp-evidence.md").read_text(encoding="utf-8")
     assert written == page.render(page.read_results(STORED))
 
 
 def test_every_experiment_is_stored_and_reads_back(results):
-    assert list(results) == [one.name for one in EXPERIMENTS]
-    for one, result in zip(EXPERIMENTS, results.values(), strict=True):
+    assert list(results) == [experiment.name for experiment in EXPERIMENTS]
+    for item, result in zip(EXPERIMENTS, results.values(), strict=True):
         assert result.rows
-        assert result.title == one.title
-        assert result.about == list(one.about)
+        assert result.title == item.title
+        assert result.about == list(item.about)
         assert Result.from_json(result.to_json()) == result
 
 
@@ -98,16 +98,16 @@ def test_every_variant_has_its_rows(results):
         assert {row.key["variant"] for row in results[name].rows} == set(VARIANTS)
 
 
-def test_every_outside_figure_of_a_variant_stands_beside_a_row(results):
-    for one in outside._figures():
-        if one.key["variant"] in VARIANTS and one.experiment in results:
-            rows = [row for row in results[one.experiment].rows if one.about(one.experiment, row.key)]
-            assert rows, one
+def test_every_external_figure_has_a_row(results):
+    for figure in outside._figures():
+        if figure.key["variant"] in VARIANTS and figure.experiment in results:
+            rows = [row for row in results[figure.experiment].rows if figure.about(figure.experiment, row.key)]
+            assert rows, figure
             for row in rows:
-                assert (one.source, one.text) in [(each.source, each.text) for each in row.outside]
+                assert (figure.source, figure.text) in [(each.source, each.text) for each in row.outside]
 
 
-def test_every_member_of_the_families_of_tcp_has_an_entry(command):
+def test_every_tcp_family_option_has_an_entry(command):
     listed = re.split(r"^(\S+):\n", command("list").stdout, flags=re.MULTILINE)[1:]
     families = dict(zip(listed[::2], listed[1::2], strict=True))
     keys = re.findall(r"^\| `(\w+)` \|", (ROOT / "docs/reference/tcp.md").read_text(encoding="utf-8"), re.MULTILINE)
@@ -117,40 +117,40 @@ def test_every_member_of_the_families_of_tcp_has_an_entry(command):
         if family in {"profiles", *keys}
         for line in lines.splitlines()
     }
-    written = [one.key for one in mechanisms.mechanisms()]
-    # Beside the members of families: mechanisms that a key turns on.
+    written = [mechanism.key for mechanism in mechanisms.mechanisms()]
+    # In addition to options of families: mechanisms that a key enables.
     switches = {(family, name) for family, name in written if family not in families}
     assert {family for family, _ in switches} <= set(keys)
     assert set(written) == known | switches
     assert len(written) == len(set(written))
 
 
-def test_what_an_entry_names_is_there(results):
-    for one in mechanisms.mechanisms():
-        for each in one.evidence:
+def test_references_of_entries_exist(results):
+    for mechanism in mechanisms.mechanisms():
+        for each in mechanism.evidence:
             places = (each.result, each.test, each.scripts, each.public, each.page)
-            assert sum(bool(place) for place in places) == 1, one
+            assert sum(bool(place) for place in places) == 1, mechanism
             if each.result is not None:
                 rows = mechanisms.matching(each, results[each.result])
-                assert any(row.outside for row in rows), one
+                assert any(row.outside for row in rows), mechanism
             for pattern in each.public:
                 assert fnmatch.filter(public.verdicts(), pattern), pattern
             if each.test is not None:
                 file, _, name = each.test.partition("::")
-                assert re.search(rf"\b(fn|def) {name}\(", (ROOT / file).read_text(encoding="utf-8")), one
+                assert re.search(rf"\b(fn|def) {name}\(", (ROOT / file).read_text(encoding="utf-8")), mechanism
             for script in each.scripts:
-                assert (SCRIPTS / f"{script}.pkt").is_file(), one
+                assert (SCRIPTS / f"{script}.pkt").is_file(), mechanism
             if each.page is not None:
-                assert (ROOT / "docs" / "details" / each.page.partition("#")[0]).is_file(), one
+                assert (ROOT / "docs" / "details" / each.page.partition("#")[0]).is_file(), mechanism
 
 
-def test_every_script_speaks_for_a_mechanism():
-    named = {script for one in mechanisms.mechanisms() for each in one.evidence for script in each.scripts}
+def test_every_script_is_evidence_for_a_mechanism():
+    named = {script for mechanism in mechanisms.mechanisms() for each in mechanism.evidence for script in each.scripts}
     assert named == {f"{script.parent.name}/{script.stem}" for script in SCRIPTS.glob("*/*.pkt")}
 
 
-def test_a_mechanism_says_how_many_of_its_scripts_pass(results):
-    """Of two scripts of RACK one fails: the figure says so."""
+def test_mechanism_line_counts_passing_scripts(results):
+    """One of two scripts of RACK fails, and the line counts it."""
     stored = results["packetdrill"]
     failing = dataclasses.replace(stored, provenance={**stored.provenance, "failed": ["rack/one"]})
     evidence = mechanisms.Evidence("packetdrill scripts", "RFC 8985", scripts=("rack/one", "rack/two"))
@@ -158,17 +158,17 @@ def test_a_mechanism_says_how_many_of_its_scripts_pass(results):
     assert mechanisms.figures(evidence, {"packetdrill": failing}) == [(figure, True)]
 
 
-def test_what_the_project_worked_out_stands_apart(results):
-    """A stored result with figures of both sorts has a line in both tables, each with its own verdicts."""
+def test_own_derivations_are_listed_separately(results):
+    """A stored result with figures of both kinds has a line in both tables, each with its own verdicts."""
     evidence = mechanisms.Evidence("long runs", "the draft", result="bbr-states")
     (outer, not_here), (inner, here) = mechanisms.figures(evidence, results)
     assert (not_here, here) == (False, True)
-    listed = [one for row in results["bbr-states"].rows for one in row.outside]
+    listed = [item for row in results["bbr-states"].rows for item in row.outside]
     sizes = [sum(map(int, re.findall(r"\b(\d+) (?:agree|near|differ)", figure))) for figure in (outer, inner)]
-    assert sizes == [sum(one.source == source for one in listed) for source in ("BBR draft", "BBR draft, worked")]
+    assert sizes == [sum(item.source == source for item in listed) for source in ("BBR draft", "BBR draft, worked")]
 
 
-def test_a_mechanism_without_anything_from_outside_says_so(results):
+def test_mechanism_without_external_evidence_is_marked(results):
     lines = mechanisms.shown(list(results.values()))
     written = (ROOT / "docs" / "details" / "tcp-evidence.md").read_text(encoding="utf-8")
     tables = re.findall(r"^## Mechanisms: .*?(?=^## )", written, re.MULTILINE | re.DOTALL)
@@ -199,15 +199,17 @@ def test_the_page_counts_the_public_scripts_of_the_table():
     )
 
 
-def test_every_public_script_that_can_be_run_speaks_for_a_mechanism():
-    patterns = [pattern for one in mechanisms.mechanisms() for each in one.evidence for pattern in each.public]
+def test_every_runnable_public_script_is_evidence():
+    patterns = [
+        pattern for mechanism in mechanisms.mechanisms() for each in mechanism.evidence for pattern in each.public
+    ]
     assert {name for pattern in patterns for name in fnmatch.filter(public.verdicts(), pattern)} == set(
         public.verdicts()
     )
 
 
 def test_suites_are_run_and_stored(tmp_path, monkeypatch):
-    """Two of the project's own scripts and one that is none, as a suite of somebody else's."""
+    """A suite of two of the project's scripts and an invalid one."""
     monkeypatch.setattr(public, "TABLE", tmp_path / "suites.json")
     folder = tmp_path / "scripts" / "deep"
     folder.mkdir(parents=True)
@@ -228,7 +230,7 @@ def test_suites_are_run_and_stored(tmp_path, monkeypatch):
             public.main([f"some={tmp_path / 'nowhere'}"])
     finally:
         public.suites.cache_clear()
-    assert [(one.path, one.verdict) for one in found.scripts] == [
+    assert [(script.path, script.verdict) for script in found.scripts] == [
         ("deep/a.pkt", "ok"),
         ("deep/b.pkt", "failed"),
         ("deep/c.pkt", "refused"),
@@ -238,20 +240,20 @@ def test_suites_are_run_and_stored(tmp_path, monkeypatch):
     assert found.scripts[1].reason.startswith("expected tcpi_unacked == 99; happened tcpi_unacked = ")
 
 
-def test_the_response_functions_are_those_of_the_rfc():
-    """RFC 9438 section 5.1, worked outside this code: analytic.json."""
+def test_response_functions_match_rfc():
+    """RFC 9438 section 5.1, calculated outside of this code: analytic.json."""
     stored = json.loads((ROOT / "tests" / "reference" / "tcp" / "analytic.json").read_text(encoding="utf-8"))
     vectors = stored["rfc9438"]["average_window_deterministic_loss"]
     assert len(vectors) == 10
-    for one in vectors:
-        windows = friendliness.at_equal_probability(one["p"], one["rtt_s"])
-        assert windows == pytest.approx((one["reno"], one["cubic_C0_4"]), abs=0.06)
+    for vector in vectors:
+        windows = friendliness.at_equal_probability(vector["p"], vector["rtt_s"])
+        assert windows == pytest.approx((vector["reno"], vector["cubic_C0_4"]), abs=0.06)
 
 
-def test_flows_that_lose_at_the_same_instants_share_by_the_cube_of_the_interval():
-    """Every 10 s at a round trip of 0.1 s: Reno climbs 100 segments to 200, 150 on average; CUBIC's peak is
-    0.4 * 10^3 / 0.3 = 1333.3 and its mean 1233.3. On average 1383.3 segments are under way, 13 833 a second; the
-    peaks fill 150 packets of buffer beside. Every second it is 15 segments against 1.2: the Reno-friendly region.
+def test_synchronised_losses_give_cubic_share():
+    """Every 10 s at an RTT of 0.1 s: Reno climbs from 100 to 200 segments, mean 150; CUBIC's peak is
+    0.4 * 10^3 / 0.3 = 1333.3 and its mean 1233.3. On average 1383.3 segments are in flight, 13 833 per second; the
+    peaks fill a buffer of 150 packets. Every second it is 15 segments against 1.2: the Reno-friendly region.
     """
     law = friendliness.at_same_instants
     assert law(10, 0.1) == pytest.approx((150, 1233.333), abs=1e-3)
@@ -266,6 +268,6 @@ def test_an_unknown_experiment_is_named_with_the_nearest():
 
 
 @pytest.mark.parametrize(("queue", "share"), [(17, 0.97396), (67, 0.78255), (1067, 0.44040)])
-def test_the_model_of_bbr_beside_others_is_that_of_the_paper(queue, share):
+def test_bbr_share_model_matches_paper(queue, share):
     """By hand: of 67 packets, 2.01 products, the others have 1/2 - 0.24876 - 0.05970; BBR is silent for 0.3204 s."""
     assert bbr_share.model(queue) == pytest.approx(share, abs=5e-6)

@@ -1,4 +1,4 @@
-"""Queue disciplines beside records of ns-2, ns-3 and Linux: the worlds, what is measured, and what the page says."""
+"""Queue disciplines compared with recordings of ns-2, ns-3 and Linux: set-ups, metrics, and the page."""
 
 from pathlib import Path
 
@@ -24,10 +24,10 @@ QUICK = [
 
 @pytest.fixture(scope="module")
 def result():
-    return {one.experiment: one for one in page.read_results(STORED)}["queues"]
+    return {read_result.experiment: read_result for read_result in page.read_results(STORED)}["queues"]
 
 
-def test_every_recorded_world_is_run_or_known_not_to_be():
+def test_every_recorded_setup_is_run_or_excluded():
     names = set(queues.every())
     for source, part in ((queues.NS3, "cbr"), (queues.NS3, "dctcp"), (queues.LINUX, "udp"), (queues.LINUX, "tcp")):
         recorded = queue_worlds.recorded("ns3" if source is queues.NS3 else "linux")[part]
@@ -50,13 +50,13 @@ def test_every_kind_of_rows_has_one_tolerance_and_a_reason(result):
         assert f"`{family.name}`: {family.why}." in result.about[1]
 
 
-def test_what_is_exact_agrees_but_for_the_packet_that_head_drop_takes(result):
+def test_exact_rows_agree_except_head_drop(result):
     missed = [row.key for row in result.rows if row.key["rows"] == "exact" and row.outside[0].verdict != "agrees"]
     assert [(key["world"], key["quantity"]) for key in missed] == [("head-drop 1.5", queue_measures.SAME)]
 
 
-def test_what_differs_is_known(result, snapshot):
-    """Renew it with the page."""
+def test_differing_rows_match_snapshot(result, snapshot):
+    """The snapshot is renewed with the page."""
     lines = [
         f"{' | '.join(row.key.values())}: {row.value:g}, {row.outside[0].text}"
         for row in result.rows
@@ -66,14 +66,14 @@ def test_what_differs_is_known(result, snapshot):
 
 
 @pytest.mark.parametrize("name", QUICK)
-def test_a_run_is_still_the_stored_one(result, name):
+def test_run_matches_stored_run(result, name):
     (stored,) = [cell for cell in result.provenance["cells"] if f"title={name}" in cell["set"]]
     run = queues.every()[name].scenario().set("title", name).run(seed=1)
     assert run.metrics_sha256 == stored["metrics_sha256"]
 
 
 def test_shares_are_max_min_fair():
-    """By hand: 0.008 and 0.2 are had in full, and the other two have half of 0.792 each."""
+    """By hand: demands of 0.008 and 0.2 are met, and the other two sources share the remaining 0.792 equally."""
     assert queues.max_min([1.0, 0.6, 0.2, 0.008]) == pytest.approx([0.396, 0.396, 0.2, 0.008])
     assert queues.max_min([0.2, 0.3]) == pytest.approx([0.2, 0.3])
 

@@ -1,4 +1,4 @@
-"""Studies on executors: the files that threads make, whoever makes the runs; what travels, what ends it early."""
+"""Studies on executors: files equal those of threads; transfer of data, and early ends."""
 
 import multiprocessing
 import shutil
@@ -54,7 +54,7 @@ def spawned(workers=2):
 @pytest.mark.parametrize(
     "executor", [ThreadPoolExecutor, spawned, get_reusable_executor], ids=["threads", "processes", "joblib"]
 )
-def test_an_executor_makes_the_files_that_threads_make(executor, in_threads, tmp_path, silent):
+def test_executor_and_threads_write_equal_files(executor, in_threads, tmp_path, silent):
     with executor(2) as workers:
         done = study().run(tmp_path, executor=workers, progress=silent)
     assert files_of_study(tmp_path) == in_threads
@@ -122,7 +122,7 @@ def test_a_failed_run_says_which_and_keeps_the_others(tmp_path, silent, comes_ap
     assert silent.stopped == 1
 
 
-def test_a_pool_that_breaks_ends_with_a_message_and_another_one_goes_on(in_threads, tmp_path, silent, monkeypatch):
+def test_broken_pool_ends_with_message_and_study_can_continue(in_threads, tmp_path, silent, monkeypatch):
     with spawned() as workers:
 
         def kill(_):
@@ -137,7 +137,7 @@ def test_a_pool_that_breaks_ends_with_a_message_and_another_one_goes_on(in_threa
     assert files_of_study(tmp_path) == in_threads
 
 
-def test_ctrl_c_keeps_what_has_come_back(in_threads, tmp_path, silent, monkeypatch):
+def test_ctrl_c_keeps_returned_runs(in_threads, tmp_path, silent, monkeypatch):
     def interrupt(_):
         raise KeyboardInterrupt
 
@@ -154,7 +154,7 @@ def test_ctrl_c_keeps_what_has_come_back(in_threads, tmp_path, silent, monkeypat
 
 @pytest.mark.usefixtures("sigint_is_not_ignored")
 def test_ctrl_c_inside_a_finalizer_interrupts_without_a_traceback(tmp_path, silent, monkeypatch):
-    """Python prints and drops what a finalizer raises, so the handler must raise nothing there."""
+    """Python prints and drops an exception in a finalizer, so the handler must not raise there."""
     dropped = []
     monkeypatch.setattr(sys, "unraisablehook", lambda told: dropped.append(told.exc_type))
 
@@ -194,7 +194,7 @@ def test_jobs_and_an_executor_do_not_go_together(tmp_path):
 
 
 class AtOnce:
-    """An executor that does what it is given at once, and counts it."""
+    """Executor that runs tasks immediately and counts them."""
 
     def __init__(self):
         self.tasks = 0
@@ -207,7 +207,7 @@ class AtOnce:
 
 
 def tasks(out, monkeypatch, **limits):
-    # Runs of one seed a block, however long they are.
+    # One block per seed, however long the runs are.
     monkeypatch.setattr(runner, "HOPS_A_BLOCK", 1)
     for name, value in limits.items():
         monkeypatch.setattr(remote, name, value)
@@ -216,8 +216,8 @@ def tasks(out, monkeypatch, **limits):
     return workers.tasks
 
 
-def test_a_task_has_as_many_jobs_as_take_some_seconds(tmp_path, monkeypatch):
-    # 16 probes that are sent before any has come back, and the rest: 84 blocks of some ms.
+def test_task_has_jobs_for_some_seconds(tmp_path, monkeypatch):
+    # 16 probes, sent before any has returned, and the rest: 84 blocks of some ms.
     assert tasks(tmp_path / "long", monkeypatch) <= 18
     assert tasks(tmp_path / "short", monkeypatch, LEAST_S=0.0, TASK_S=0.0) == SEEDS
 
@@ -227,16 +227,16 @@ def test_small_studies_share_tasks(tmp_path, monkeypatch):
     workers = AtOnce()
     studies = [optcp.Study(optcp.Scenario.parse(WORLD).set("stop", f"{n} ms"), seeds=3) for n in range(300, 330)]
     done = runner.execute(studies, tmp_path, workers, Silent())
-    assert [one.seeds for one in done] == [(1, 2, 3)] * 30
+    assert [item.seeds for item in done] == [(1, 2, 3)] * 30
     assert workers.tasks <= 6
 
 
-def test_a_task_brings_no_more_bytes_than_it_may(tmp_path, monkeypatch):
+def test_task_respects_byte_limit(tmp_path, monkeypatch):
     assert tasks(tmp_path, monkeypatch, TASK_BYTES=1) == SEEDS
 
 
 class Never:
-    """An executor whose workers have not come yet."""
+    """Executor whose workers have not started."""
 
     def __init__(self):
         self.futures = []

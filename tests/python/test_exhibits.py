@@ -1,4 +1,4 @@
-"""Exhibits end to end: JSON form, tables, baseline, registry."""
+"""Experiments end to end: JSON form, tables, baseline, registry."""
 
 import hashlib
 import json
@@ -24,7 +24,7 @@ from optcp_papers.gmpls.fig8 import FIG8
 
 IDS = [*MADE]
 ALL = list(baseline.stored())
-"""Every exhibit, by the committed baselines, which are sorted by name."""
+"""Every experiment in the committed baselines, which are sorted by name."""
 
 
 @pytest.fixture
@@ -124,7 +124,7 @@ def test_the_three_exhibits_share_their_runs(tmp_path, silent, calls):
     assert silent.started == [(20, 0)]
 
 
-def test_digests_are_there_when_asked_for(tmp_path, silent):
+def test_digests_are_computed_on_request(tmp_path, silent):
     request = Request(select(["gmpls/fig8"]), Size("seeds=2", 2), options=Options(digest=True))
     (forked,) = reproduce(request, tmp_path / "a", 2, silent)
     unforked_request = Request(request.exhibits, request.size, options=Options(digest=True, fork=False))
@@ -198,21 +198,21 @@ def test_reading_settings(read, text, value):
         (assume.share, "10 ms"),
     ],
 )
-def test_settings_that_make_no_sense(read, text):
+def test_invalid_settings_are_refused(read, text):
     with pytest.raises(ValueError, match="expected"):
         read(text)
 
 
 def test_selecting():
-    assert sorted(one.id for one in select([])) == sorted(ALL)
-    first, *others = (one.id for one in select(["gmpls/table3", "gmpls"]))
+    assert sorted(item.id for item in select([])) == sorted(ALL)
+    first, *others = (item.id for item in select(["gmpls/table3", "gmpls"]))
     assert first == "gmpls/table3"
     assert sorted(others) == [id_ for id_ in sorted(ALL) if id_.startswith("gmpls") and id_ != "gmpls/table3"]
     with pytest.raises(InputError, match="did you mean 'gmpls/fig7'"):
         select(["gmpls/fig77"])
 
 
-def test_two_exhibits_of_one_name(monkeypatch):
+def test_experiments_with_equal_names_are_refused(monkeypatch):
     monkeypatch.setattr(gmpls, "EXHIBITS", (*gmpls.EXHIBITS, FIG8))
     with pytest.raises(InputError, match="two exhibits are named 'gmpls/fig8'"):
         exhibits()

@@ -1,4 +1,4 @@
-"""Writing files: whole or not at all, through links, and never in place of a device."""
+"""Writing of files: atomically, through links, and never in place of a device."""
 
 import os
 import stat
@@ -23,7 +23,7 @@ def test_files_are_whole_or_absent(tmp_path):
     assert list(target.parent.iterdir()) == [target]
 
 
-def test_a_link_stays_and_the_file_behind_it_is_replaced(tmp_path):
+def test_link_stays_and_its_target_is_replaced(tmp_path):
     file, link = tmp_path / "there" / "file.txt", tmp_path / "link.txt"
     write_text(file, "first")
     link.symlink_to(file)
@@ -34,7 +34,7 @@ def test_a_link_stays_and_the_file_behind_it_is_replaced(tmp_path):
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
-def test_what_is_no_file_is_written_into_and_stays(tmp_path):
+def test_special_file_is_written_in_place(tmp_path):
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)

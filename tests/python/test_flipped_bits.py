@@ -1,4 +1,4 @@
-"""A bit of a stored study that has flipped: every command that opens the study names the file."""
+"""Bit errors in a stored study: every command that opens the study names the file."""
 
 import random
 import shutil
@@ -39,7 +39,7 @@ COMMANDS = (
     ("export", "study", "--format", "ns2"),
 )
 PLACES = 12
-"""Bits that are flipped in each file, one after the other."""
+"""Number of bits that are flipped in each file, one at a time."""
 
 
 @pytest.fixture
@@ -52,7 +52,7 @@ def study(optcp, tmp_path, monkeypatch):
 
 
 def files(study):
-    """All that is stored, but for what processes at work keep there."""
+    """Return all stored files, except those that running processes keep."""
     return sorted(path for path in study.rglob("*") if path.is_file() and not path.name.startswith("."))
 
 
@@ -93,7 +93,7 @@ def test_each_command_names_the_file_with_a_flipped_bit(optcp, study, command):
         flipped(path, 4 * path.stat().st_size)
         status, _, err = optcp(*command)
         if path.name == "demands.csv" and command[0] == "run":
-            # Its copy is made anew from the file that the scenario names.
+            # The copy is recreated from the file that the scenario names.
             assert status == 0
             if "--dry-run" not in command:
                 assert path.read_text() == "A,B,1\n"
@@ -116,7 +116,7 @@ def test_exhibits_and_sensitivity_studies_name_the_file_with_a_flipped_bit(tmp_p
         flipped(path, 4 * path.stat().st_size)
 
 
-def test_what_was_deleted_as_the_message_says_is_made_again(optcp, study):
+def test_deleted_files_are_recreated(optcp, study):
     whole = shutil.copytree(study, study.parent / "whole")
     for path in files(study):
         if path.name == "study.json":

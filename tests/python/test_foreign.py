@@ -1,4 +1,4 @@
-"""Whatever is in a file, it is read, or refused with a message that names the file."""
+"""Files with arbitrary content are read, or refused with a message that names the file."""
 
 import pytest
 
@@ -8,7 +8,7 @@ MADE = 200
 
 
 @pytest.mark.parametrize("target", foreign.TARGETS)
-def test_a_foreign_file_is_read_or_refused(target):
+def test_foreign_file_is_read_or_refused(target):
     mutator = foreign.Mutator(target)
     made = (mutator.change(mutator.texts[seed % len(mutator.texts)], seed) for seed in range(MADE))
     for data in (*mutator.texts, *made):

@@ -1,4 +1,4 @@
-"""The globe of an animation: what is in sight, where nodes stand, which way links go, and changes of the path."""
+"""Globe of an animation: visible area, positions of nodes, routes of links, and path changes."""
 
 import json
 import re
@@ -53,13 +53,13 @@ def about(made):
     return json.loads(re.search(r'id="about">(.*?)</script>', made, re.DOTALL)[1].replace("<\\/", "</"))
 
 
-def test_what_is_in_sight_is_seen_from_above_the_middle():
-    """Ends 60 degrees apart on the equator: half a radius from the middle each, over which a satellite is."""
+def test_view_is_centred_above_path():
+    """Ends 60 degrees apart on the equator: each is half a radius from the centre, over which a satellite is."""
     ends = [PLACES[name].at(0) for name in "AB"]
     seen = globe.view(ends, [track((0, 0, 30, 6378.135)).at(0)])
     assert (seen.latitude, seen.longitude) == pytest.approx((0, 30))
     assert seen.box == pytest.approx((-0.5, -globe.LEAST / 2, 0.5, globe.LEAST / 2))
-    # Twice as far from the middle of the earth, 30 degrees to the north of it: sin 30 * 2 radii up.
+    # Twice as far from the centre of the earth, 30 degrees north of it: sin 30 * 2 radii up.
     assert globe.view(ends, [track((0, 30, 30, 6378.135)).at(0)]).box[3] == pytest.approx(1)
 
 
@@ -78,8 +78,8 @@ def test_links_are_between_places_and_the_path_has_its_satellites():
     world = optcp.Scenario.parse(HOPS).resolved
     _, links, drawn_as = network.laid(world)
     ports, _ = ports_of(world, links, drawn_as)
-    made = globe.globe(ConstellationFiles(PLACES, PATHS), world, ports)
-    names = [one[0] for one in made["places"]]
+    made = globe.globe(Beside(PLACES, PATHS), world, ports)
+    names = [item[0] for item in made["places"]]
     assert made["path"] == [[0.0, [0, 2, 3, 1]], [1.0, []], [1.5, [0, 3, 1]], [1.6, [0, 2, 1]]]
     ends = dict(zip((port.name for port in ports), made["ports"], strict=True))
     assert [names[place] for place in ends["S1->S2"]] == ["S1", "S2"]
@@ -87,31 +87,31 @@ def test_links_are_between_places_and_the_path_has_its_satellites():
     assert [names[place] for place in ends["A.dish->S1.dish"]] == ["A", "S1"]
 
 
-def test_a_network_with_a_node_that_is_nowhere_has_no_globe():
+def test_network_with_unplaced_node_has_no_globe():
     alone = HOPS.replace('"B.dish", "B"]\n[[links]]', '"B.dish", "B", "C", "D"]\n[[links]]')
     alone += '[[links]]\nchain = ["C", "D"]\nrate = "1 Mbps"\ndelay = "1 ms"\nqueue = "1 packet"\n'
     found = about(animate(optcp.Scenario.parse(alone), beside=ConstellationFiles(PLACES, PATHS)))
     assert found["globe"] is None
 
 
-def test_what_lies_beside_another_world_is_not_drawn():
-    found = about(animate(optcp.load("single-failure"), beside=ConstellationFiles(PLACES, PATHS)))
+def test_files_of_another_scenario_are_not_drawn():
+    found = about(animate(optcp.load("single-failure"), beside=Beside(PLACES, PATHS)))
     assert found["globe"] is None
     assert not any("path:" in text for _, _, text in found["events"])
 
 
-def test_changes_are_sentences():
-    assert [(one.at_ps / 1e12, one.kind, one.text) for one in globe.changes(PATHS)] == [
-        (0, "first", "path: 40.0 ms, over 1 2"),
-        (1, "down", "no path"),
-        (1.5, "up", "path restored: 45.0 ms, over 2"),
-        (1.6, "path", "shorter path: 44.0 ms instead of 45.0, over 1"),
+def test_changes_are_described_in_sentences():
+    assert [(change.at_ps / 1e12, change.kind, change.text) for change in globe.changes(PATHS)] == [
+        (0, "first", "the path: 40.0 ms, over 1 2"),
+        (1, "down", "there is no path"),
+        (1.5, "up", "there is a path again, 45.0 ms, over 2"),
+        (1.6, "path", "the path is shorter, 44.0 ms instead of 45.0, over 1"),
     ]
 
 
-def test_a_long_path_is_said_by_its_ends():
+def test_long_path_is_described_by_its_ends():
     long = Recorded(("A", "B"), "", np.array([0.0, 1.0]), np.array([100.0, 100.0]), [tuple(range(1, 11))] * 2)
-    assert [one.text for one in globe.changes(long)] == ["path: 100.0 ms, over 10 satellites, 1 to 10"]
+    assert [change.text for change in globe.changes(long)] == ["the path: 100.0 ms, over 10 satellites, 1 to 10"]
 
 
 def test_packets_are_drawn_around_an_outage_or_the_greatest_change():
@@ -122,23 +122,23 @@ def test_packets_are_drawn_around_an_outage_or_the_greatest_change():
     world = optcp.Scenario.parse(HOPS)
     run = world.set("observe", [{"name": "ports", "kind": "ports", "interval": "100 ms"}]).run()
     part = window.choose(run, page._hops(run, 2 * 10**12, 10**11), (None, None), 10**12)
-    # A round trip of propagation before: seven links of 3 ms, both ways.
+    # One propagation round trip before: seven links of 3 ms, both ways.
     assert part.start_ps == pytest.approx((1 - 0.042) * 1e12)
 
 
-def test_an_outage_of_the_path_is_said_once(optcp, tmp_path):
+def test_path_outage_is_described_once(optcp, tmp_path):
     asked = ("--from", "Manila", "--to", "St. Petersburg", "--at", "150s", "--length", "20s", "--out", "leo")
     assert optcp("constellation", "kuiper-630", *asked)[0] == 0
     assert optcp("animate", "leo/world.toml", "--out", "page.html")[0] == 0
     found = about((tmp_path / "page.html").read_text())
     stretches = beside(tmp_path / "leo").paths.stretches()
-    assert [at for at, _, _ in found["events"]] == [one.start_s for one in stretches]
-    assert [text for _, kind, text in found["events"] if kind == "down"] == ["no path"]
-    down = next(one for one in stretches if not one.satellites)
-    # No link fails: nodes have no route.
+    assert [at for at, _, _ in found["events"]] == [stretch.start_s for stretch in stretches]
+    assert [text for _, kind, text in found["events"] if kind == "down"] == ["there is no path"]
+    down = next(stretch for stretch in stretches if not stretch.satellites)
+    # No link fails, but nodes have no route.
     assert found["down"] == []
     assert found["from"] < down.start_s < found["to"]
-    # The directory of a run has all that its page needs.
+    # The directory of a run has everything that its page needs.
     assert optcp("run", "leo/world.toml", "--out", "run")[0] == 0
     (tmp_path / "leo").rename(tmp_path / "elsewhere")
     assert optcp("animate", "run", "--out", "again.html")[0] == 0
@@ -147,7 +147,7 @@ def test_an_outage_of_the_path_is_said_once(optcp, tmp_path):
 
 
 def test_land_is_that_of_the_earth():
-    """Rings go around land to the left: by ray casting, some places are on land and some are not."""
+    """Rings go counterclockwise around land: by ray casting, known places are on land or not."""
     rings = json.loads((globe.resources.files("optcp.web.animation") / "land.json").read_text())["land"]
 
     def on_land(longitude, latitude):

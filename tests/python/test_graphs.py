@@ -1,4 +1,4 @@
-"""Graphs in files: what GML and GraphML may say, with lengths by hand and by networkx, and what is refused."""
+"""Graphs in files: accepted GML and GraphML, lengths by hand and by networkx, and refused files."""
 
 import re
 
@@ -170,7 +170,7 @@ def test_undeclared_encoding_is_refused_with_byte_and_line(read, name, text):
         ),
     ],
 )
-def test_graphml_that_has_no_meaning_is_refused(read, body, says):
+def test_meaningless_graphml_is_refused(read, body, says):
     with pytest.raises(InputError, match=re.escape(says)):
         read("net.graphml", graphml(body))
 
@@ -186,7 +186,7 @@ def test_graphml_that_has_no_meaning_is_refused(read, body, says):
         ("node [ id 0 ]", "no graph"),
     ],
 )
-def test_gml_that_has_no_meaning_is_refused(read, text, says):
+def test_meaningless_gml_is_refused(read, text, says):
     with pytest.raises(InputError, match=says):
         read("net.gml", text)
 
@@ -201,12 +201,12 @@ def arcs(*lengths):
     return f"graph [ directed 1 {ENDS} {' '.join(edges)} ]"
 
 
-def test_arcs_there_and_back_are_one_link(read):
+def test_opposite_arcs_are_one_link(read):
     found = read("net.gml", arcs((0, 1, 3), (0, 1, 5), (1, 0, 5), (1, 0, 3)))
     assert (km(found), found.notes) == ([3, 5], [])
 
 
-def test_arc_without_the_way_back_is_noted(read):
+def test_arc_without_reverse_arc_is_noted(read):
     found = read("net.gml", arcs((0, 1, 3)))
     assert km(found) == [3]
     assert found.notes == ["a link that has one direction in the file has both here: `A-B`"]
@@ -217,10 +217,10 @@ def test_arcs_of_different_lengths_are_refused(read):
         read("net.gml", arcs((0, 1, 3), (1, 0, 5)))
 
 
-def test_loops_and_names_that_come_again_are_noted(read):
+def test_loops_and_repeated_names_are_noted(read):
     nodes = 'node [ id 0 label "X" ] node [ id 1 label "X" ] node [ id 2 label "A B" ] node [ id 3 label "A-B" ]'
     found = read("net.gml", f"graph [ {nodes} edge [ source 0 target 0 ] edge [ source 0 target 1 length 1 ] ]")
-    # A label that needs no change keeps its name.
+    # A valid label keeps its name.
     assert found.nodes == ["X", "X-2", "A-B-2", "A-B"]
     assert found.own_names == ["", "", "A B", ""]
     assert found.notes == [

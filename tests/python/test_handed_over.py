@@ -1,4 +1,4 @@
-"""A directory that somebody else has made: no name and no link in it leads a command out of it."""
+"""Untrusted directories: no name and no link in them leads a command out of them."""
 
 import json
 import shutil
@@ -27,7 +27,7 @@ ELSEWHERE = (
     "a\nb",
     "./study", "...",
 )  # fmt: skip
-"""Names that are no names of files in a directory, on one system or another."""
+"""Invalid names of files in a directory, on one system or another."""
 
 
 @pytest.fixture(scope="module")
@@ -44,7 +44,7 @@ def study(whole, tmp_path):
 
 
 def rewrite(path, change):
-    """Change what a sealed file says, and seal it again, as somebody would who means harm."""
+    """Change a file with a checksum and update the checksum, as an attacker would."""
     said = json.loads(path.read_text())
     del said["sha256"]
     change(said)
@@ -65,12 +65,12 @@ def remade(study, whole, **options):
 
 
 @pytest.mark.parametrize("name", ELSEWHERE)
-def test_a_name_of_something_else_is_none_of_a_file(name):
+def test_unsafe_name_is_not_a_file_name(name):
     assert not is_name(name)
 
 
 @pytest.mark.parametrize("name", ["goodput", "a.b", "delay=1ms-01234567", "_x", "größe", "..a"])
-def test_an_ordinary_name_is_that_of_a_file(name):
+def test_ordinary_name_is_a_file_name(name):
     assert is_name(name)
 
 

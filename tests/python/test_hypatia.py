@@ -1,4 +1,4 @@
-"""Networks in Hypatia's own files: next hops by hand, Hypatia's own series, and what is missing or wrong."""
+"""Networks in Hypatia's file formats: next hops by hand, Hypatia's own series, and missing or wrong files."""
 
 import csv
 import itertools
@@ -20,7 +20,7 @@ SMALL = {
     "isls.txt": "0 1\n0 2\n1 3\n2 3\n",
     "ground_stations.txt": "0,Manila,14.6042,120.9822,0.0,0,0,0\n1,Grid-1,-90,0,2800.0,0,0,0\n",
     "description.txt": "max_gsl_length_m=1260000.0000000000\nmax_isl_length_m=5016591.2330984278\n",
-    # From 4 over 0 and 1 to 5, and back over 2 alone; from 1 s on 1 drops what is for 5.
+    # From 4 over 0 and 1 to 5, and back over 2 only; from 1 s on 1 drops packets for 5.
     "dynamic_state_1000ms_for_2s/fstate_0.txt": (
         "0,4,4,2,0\n1,4,0,0,0\n2,4,4,2,0\n3,4,-1,-1,-1\n0,5,1,0,0\n1,5,5,2,0\n2,5,5,2,0\n3,5,-1,-1,-1\n4,5,0,0,2\n5,4,2,0,2\n"
     ),
@@ -30,7 +30,7 @@ SMALL = {
 
 
 @pytest.fixture
-def made(tmp_path):
+def make_network(tmp_path):
     def make(changed=None):
         for name, text in {**SMALL, **(changed or {})}.items():
             if text is not None:
@@ -41,20 +41,20 @@ def made(tmp_path):
     return make
 
 
-def test_states_are_next_hops_by_station_and_node(made):
-    small = hypatia_network(made())
+def test_states_are_next_hops_by_station_and_node(make_network):
+    small = hypatia_network(make_network())
     states = [(at_s, next_hop.tolist()) for at_s, next_hop in small.states]
     first = [[4, 0, 4, -1, -1, 2], [1, 5, 5, -1, 0, -1]]
     later = [[4, 0, 4, -1, -1, 2], [1, -1, 5, -1, 0, -1]]
     assert states == [(0.0, first), (1.0, later)]
     assert small.stations == (Station("Manila", 14.6042, 120.9822), Station("Grid-1", -90, 0, 2.8))
     assert (small.gsl_km, small.size, len(small.isls)) == (1260, 4, 4)
-    # A second time from the beginning.
+    # A second iteration starts from the beginning.
     assert [next_hop.tolist() for _, next_hop in small.states] == [first, later]
 
 
-def test_a_path_follows_next_hops_and_is_as_long_as_they_are(made):
-    small = hypatia_network(made())
+def test_a_path_follows_next_hops_and_is_as_long_as_they_are(make_network):
+    small = hypatia_network(make_network())
     found = small.series("Manila", "5")
     assert (found.paths, found.names, found.end_s) == ([(0, 1), ()], ("Manila", "Grid-1"), 2)
     assert small.series("Grid-1", "14.6042,120.9822").paths == [(2,), (2,)]
@@ -63,12 +63,12 @@ def test_a_path_follows_next_hops_and_is_as_long_as_they_are(made):
     assert places[1:3] == pytest.approx(small.positions(0.0)[:2])
     km = sum(np.linalg.norm(a - b) for a, b in itertools.pairwise(places))
     assert found.rtt_ms[0] == pytest.approx(2e3 * km / 299_792.458)
-    assert [one.change for one in found.stretches()] == ["first", "outage"]
+    assert [stretch.change for stretch in found.stretches()] == ["first", "outage"]
 
 
-def test_a_scenario_has_the_next_hops_of_the_files(made, tmp_path):
-    """Both ways, the one back over satellite 2; from 1 s on satellite 1 has no route."""
-    small = hypatia_network(made())
+def test_a_scenario_has_the_next_hops_of_the_files(make_network, tmp_path):
+    """Both directions, the reverse one over satellite 2; from 1 s on satellite 1 has no route."""
+    small = hypatia_network(make_network())
     world = network_of_states(small, "Manila", "5")
     rows = [tuple(part.strip() for part in line.split(",")) for line in world.files["forwarding.csv"].splitlines()[1:]]
     assert set(rows) == {
@@ -85,7 +85,7 @@ def test_a_scenario_has_the_next_hops_of_the_files(made, tmp_path):
     assert load(str(tmp_path / "world.toml")).run(seed=1).drops["no-route"] > 0
 
 
-def test_a_station_may_relay(made):
+def test_a_station_may_relay(make_network):
     rows = SMALL["dynamic_state_1000ms_for_2s/fstate_0.txt"]
     three = {
         "ground_stations.txt": SMALL["ground_stations.txt"] + "2,Third,0,0,0.0,0,0,0\n",
@@ -93,10 +93,10 @@ def test_a_station_may_relay(made):
         + "".join(f"{node},6,{onward},0,0\n" for node, onward in enumerate((5, 5, 6, 6, 0, 2)))
         + "6,4,-1,0,0\n6,5,-1,0,0\n",
     }
-    assert hypatia_network(made(three)).series("Manila", "Third").paths[0] == (0, 5, 2)
+    assert hypatia_network(make_network(three)).series("Manila", "Third").paths[0] == (0, 5, 2)
 
 
-def test_paths_are_those_of_hypatia(made):
+def test_paths_match_hypatia(make_network):
     lines = [line for line in REFERENCE.read_text().splitlines() if not line.startswith("#")]
     rows = [row for row in csv.DictReader(lines) if (row["from"], row["to"]) == ("Manila", "Saint Petersburg")]
     files, before = {name: None for name in SMALL if name.startswith("dynamic")}, {}
@@ -108,7 +108,7 @@ def test_paths_are_those_of_hypatia(made):
         files[f"dynamic_state_2000ms_for_200s/fstate_{int(row['t_s']) * 10**9}.txt"], before = changed, hops
     places = "0,Manila,14.6042,120.9822,0.0\n1,Sankt-Peterburg,59.929858,30.326228,0.0\n"
     links = "".join(f"{a} {b}\n" for a, b in shell("kuiper-630").isls.tolist())
-    folder = made({**files, "tles.txt": kuiper(), "isls.txt": links, "ground_stations.txt": places})
+    folder = make_network({**files, "tles.txt": kuiper(), "isls.txt": links, "ground_stations.txt": places})
     found = hypatia_network(folder).series("Manila", "St. Petersburg")
     assert [" ".join(map(str, path)) for path in found.paths] == [row["satellites"] for row in rows]
     off_ns = 1e6 * found.rtt_ms - [int(row["rtt_ns"]) for row in rows]
@@ -116,8 +116,8 @@ def test_paths_are_those_of_hypatia(made):
     assert np.nanmax(np.abs(off_ns)) < 500
 
 
-def test_the_command_makes_a_world_of_a_directory(optcp, made):
-    made()
+def test_the_command_makes_a_world_of_a_directory(optcp, make_network):
+    make_network()
     status, out, err = optcp("constellation", "net", "--from", "Manila", "--to", "Grid-1", "--out", "leo")
     assert (status, err) == (0, "")
     assert re.search(r"^ *0 s +first +\d+\.\d+ ms +0 1 *$", out, re.MULTILINE)
@@ -127,9 +127,9 @@ def test_the_command_makes_a_world_of_a_directory(optcp, made):
     assert optcp("constellation", states, "--from", "Manila", "--to", "Grid-1", "--out", "leo")[:2] == (0, out)
 
 
-def test_stations_that_are_alike_in_letters_make_a_world(made):
+def test_similarly_named_stations_make_a_scenario(make_network):
     alike = {"ground_stations.txt": SMALL["ground_stations.txt"].replace("Manila", "Grid-0")}
-    text = world(hypatia_network(made(alike)).series("Grid-0", "Grid-1")).toml
+    text = world(hypatia_network(make_network(alike)).series("Grid-0", "Grid-1")).toml
     assert 'names = ["from", "sky", "to"]' in text
     assert 'title = "Grid-0 to Grid-1 over net"' in text
 
@@ -163,8 +163,8 @@ LATER = "dynamic_state_1000ms_for_2s/fstate_1000000000.txt"
         (FIRST, SMALL[FIRST].replace("3,5,-1,-1,-1\n", ""), "fstate_0.txt: there is no row of node 3 to station 5"),
     ],
 )
-def test_what_is_missing_or_wrong_is_named(optcp, made, name, text, said):
-    made({name: text})
+def test_missing_or_wrong_files_are_named(optcp, make_network, name, text, said):
+    make_network({name: text})
     status, out, err = optcp("constellation", "net", "--from", "4", "--to", "5", "--out", "leo")
     assert (status, out) == (2, "")
     assert said in err
@@ -182,8 +182,8 @@ def test_what_is_missing_or_wrong_is_named(optcp, made, name, text, said):
         ("net/dynamic_state_0ms_for_2s --from 4 --to 5", "0 steps; expected 1 to 200000"),
     ],
 )
-def test_what_does_not_go_with_a_directory_is_said(optcp, made, arguments, said):
-    made({"dynamic_state_0ms_for_2s/x": ""} if "_0ms_" in arguments else {})
+def test_options_incompatible_with_directory_have_a_message(optcp, make_network, arguments, said):
+    make_network({"dynamic_state_0ms_for_2s/x": ""} if "_0ms_" in arguments else {})
     status, out, err = optcp("constellation", *arguments.split())
     assert (status, out) == (2, "")
     assert said in err

@@ -18,13 +18,13 @@ STATEMENT = Statement(id="so", exhibit="x/y", where="section 1", text="it is so"
         ([Part("a", True, 0.2)], "undecided"),
         ([Part("a", True), Part("b", True)], True),
         ([Part("a", True), Part("b", False)], False),
-        ([Part("a", "undecided"), Part("b", False)], False),  # false weighs more than undecided
+        ([Part("a", "undecided"), Part("b", False)], False),  # false has priority over undecided
         ([Part("a", "undecided"), Part("b", True)], "undecided"),
-        # Holm: alone, 0.03 decides; beside another test the smaller of two must be below 0.025.
+        # Holm: a single p of 0.03 decides; with another test the smaller of two must be below 0.025.
         ([Part("a", True, 0.03)], True),
         ([Part("a", True, 0.03), Part("b", True, 0.04)], "undecided"),
         ([Part("a", True, 0.02), Part("b", True, 0.04)], True),
-        # An exact part is no test and takes no share of the 5 %.
+        # An exact part is not a test and uses no share of the 5 %.
         ([Part("a", True, 0.03), Part("b", True)], True),
         ([Part("a", False, 0.2, default=True)], True),
         ([Part("a", False, 0.001, default=True)], False),
@@ -48,7 +48,7 @@ def test_paired_sides():
     assert judge.combine([judge.paired_part("x", low, low, "below", "%")])[0] == "undecided"
 
 
-def test_trend_breaks_only_on_a_sure_step_back():
+def test_trend_fails_only_on_significant_reverse_step():
     rng = np.random.default_rng(1)
     noise = rng.normal(0, 0.1, (5, 40))
     rising = [level + noise[i] for i, level in enumerate((1.0, 2.0, 2.0, 3.0))]
@@ -106,13 +106,13 @@ def test_readings_that_disagree_leave_a_claim_undecided():
         (Part("a", True), [], True),
         (Part("a", False), [], False),
         (Part("a", True), [Part("b", True)], True),
-        # What was run is against it, or does not decide by itself: that counts.
+        # Simulated interpretations disagree, or do not decide on their own.
         (Part("a", True), [Part("b", False)], "undecided"),
         (Part("a", False), [Part("b", False)], False),
         (Part("a", True), [Part("b", True, 0.9)], "undecided"),
     ],
 )
-def test_a_reading_that_lacks_runs_alone_does_not_hold_a_claim_up(whole, some, expected):
+def test_interpretation_without_runs_does_not_block_claim(whole, some, expected):
     lacking = [Part("18 of 30 cells have not been run", "undecided", not_run=True), *some]
     found = judge.claim(STATEMENT, {"one": [whole], "two": lacking})
     assert found.holds == expected
@@ -121,7 +121,7 @@ def test_a_reading_that_lacks_runs_alone_does_not_hold_a_claim_up(whole, some, e
     assert ("does not count" in found.evidence) == left_out
 
 
-def test_without_a_reading_that_has_all_runs_a_claim_stays_open():
+def test_claim_stays_undecided_without_complete_interpretation():
     lacking = [Part("18 of 30 cells have not been run", "undecided", not_run=True), Part("a", True)]
     found = judge.claim(STATEMENT, {"one": lacking, "two": lacking})
     assert (found.holds, found.readings) == ("undecided", {"one": "undecided", "two": "undecided"})
@@ -129,7 +129,7 @@ def test_without_a_reading_that_has_all_runs_a_claim_stays_open():
 
 
 @given(st.lists(st.tuples(st.sampled_from([True, False, "undecided"]), st.none() | st.floats(0, 1)), min_size=1))
-def test_more_doubt_never_makes_a_claim_surer(parts):
+def test_more_doubt_never_decides_a_claim(parts):
     made = [Part(str(index), holds, p) for index, (holds, p) in enumerate(parts)]
     doubtful = [Part(part.text, part.holds, 1.0) for part in made]
     assert judge.combine(doubtful)[0] == "undecided"
@@ -139,7 +139,7 @@ def test_more_doubt_never_makes_a_claim_surer(parts):
 
 
 def test_a_bootstrapped_trend_compares_the_same_resamples():
-    # The level of a seed differs far more than the step between curves: only paired resamples show the step.
+    # The level of a seed varies much more than the step between curves: only paired resamples show the step.
     level = np.random.default_rng(2).normal(0, 10, (40, 1))
 
     def first_point(mean):

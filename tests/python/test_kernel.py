@@ -1,4 +1,4 @@
-"""What Linux did in recorded worlds: the records, the link that made them, and what the page says of ours."""
+"""Linux in recorded set-ups: the recordings, the link that made them, and the differences of OpTCP on the page."""
 
 import json
 import shutil
@@ -16,12 +16,12 @@ from optcp_papers.evidence.kernel_worlds import CONTROLS, MSS_BYTES, worlds
 ROOT = Path(__file__).parents[2]
 STORED = ROOT / "docs" / "details" / page.FOLDER
 AIMS = {"completion (s)": 0.05, "first loss (s)": 0.05, "retransmissions": 0.10, "first ssthresh": 0}
-"""By how much a figure may miss the kernel's range."""
+"""Maximum deviation of a figure from the kernel's range."""
 
 
 @pytest.fixture(scope="module")
 def result():
-    return {one.experiment: one for one in page.read_results(STORED)}["kernel"]
+    return {read_result.experiment: read_result for read_result in page.read_results(STORED)}["kernel"]
 
 
 def test_every_world_is_recorded_with_each_control_over_a_link_in_time():
@@ -51,7 +51,7 @@ def test_every_world_and_control_has_its_rows(result):
 
 
 def test_values_outside_target_match_snapshot(result, snapshot):
-    """Renew it with the page: what is missing here agrees with the kernel."""
+    """The snapshot is renewed with the page; figures missing here agree with the kernel."""
     misses = []
     for row in result.rows:
         (beside,) = row.outside
@@ -63,7 +63,7 @@ def test_values_outside_target_match_snapshot(result, snapshot):
 
 
 @pytest.mark.parametrize("name", worlds())
-def test_a_run_is_still_the_stored_one(result, name):
+def test_run_matches_stored_run(result, name):
     world = worlds()[name]
     stored = [cell for cell in result.provenance["cells"] if f"title={name}" in cell["set"]]
     ours = [kernel.scenario(world, control).run(seed=1).metrics_sha256 for control in kernel.controls(world)]
@@ -78,7 +78,7 @@ def packet(source, destination, sequence, *, payload=0, flags=0x10, acknowledged
 
 @pytest.mark.skipif(not shutil.which("cc"), reason="there is no C compiler")
 def test_the_link_delays_loses_by_name_and_fills_its_queue(tmp_path):
-    """120 kb/s, so that a segment takes (40 + 1448) * 8 / 120 = 99.2 ms; two packets in the queue."""
+    """120 kb/s, so a segment takes (40 + 1448) * 8 / 120 = 99.2 ms; two packets in the queue."""
     program = tmp_path / "link"
     subprocess.run(["cc", "-D_GNU_SOURCE", "-O2", "-o", program, kernel_runs.LINK], check=True)
     ours, theirs = zip(*(socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET) for _ in range(2)), strict=True)
@@ -96,25 +96,25 @@ def test_the_link_delays_loses_by_name_and_fills_its_queue(tmp_path):
     assert len(receiver.recv(2048)) == 40
     for segment in (0, 1, 2, 3, 1):
         sender.send(packet(40000, 9000, 1000 + MSS_BYTES * segment, payload=MSS_BYTES))
-    # The queue holds segments 0 and 2, and the second transmission of 1 finds it as full as 3 does.
+    # The queue holds segments 0 and 2; the retransmission of 1 and segment 3 find it full.
     got = [receiver.recv(2048) for _ in range(2)]
-    assert [struct.unpack(">I", one[24:28])[0] - 1000 for one in got] == [0, 2 * MSS_BYTES]
+    assert [struct.unpack(">I", item[24:28])[0] - 1000 for item in got] == [0, 2 * MSS_BYTES]
     receiver.send(packet(9000, 40000, 0, acknowledged=1000 + MSS_BYTES))
     assert len(sender.recv(2048)) == 40
     told, _ = link.communicate()
     for end in (*ours, *theirs):
         end.close()
-    passed, (packets, _, _) = kernel_runs.told_by(told)
+    passed, (packets, _, _) = kernel_runs.parse_link_output(told)
     data, acks = passed[0]["data"], passed[0]["ack"]
-    assert [one[1:] for one in data] == [[-1, 1, 0], [0, 1, 0], [1, 1, 1], [2, 1, 0], [3, 1, 2], [1, 2, 2]]
+    assert [item[1:] for item in data] == [[-1, 1, 0], [0, 1, 0], [1, 1, 1], [2, 1, 0], [3, 1, 2], [1, 2, 2]]
     assert [acked for _, acked in acks] == [MSS_BYTES]
     assert packets == 4
-    # Two segments one after the other, 20 ms there and 10 ms back.
+    # Two consecutive segments, 20 ms to the receiver and 10 ms back.
     assert acks[0][0] >= data[1][0] + 2 * 99_200_000 + 30_000_000
 
 
 def test_a_flow_is_measured_from_its_first_data():
-    """By hand: two segments of data at 1 s, the second is lost and sent again at 1.5 s; three ACKs."""
+    """By hand: two data segments at 1 s, the second is lost and retransmitted at 1.5 s; three ACKs."""
     mss = MSS_BYTES
     data = [[0, -1, 1, 0], [1e9, 0, 1, 0], [1e9, 1, 1, 2], [1.5e9, 1, 2, 0]]
     acks = [[0.9e9, 0], [1.2e9, mss], [1.7e9, 2 * mss], [1.8e9, 2 * mss]]
@@ -143,13 +143,13 @@ def test_a_flow_is_measured_from_its_first_data():
         (0, True, ["no-los"], "did you mean 'no-loss'"),
     ],
 )
-def test_a_machine_that_cannot_record_is_told(monkeypatch, tmp_path, capsys, user, device, asked, said):
+def test_unsuitable_machine_has_a_message(monkeypatch, tmp_path, capsys, user, device, asked, said):
     monkeypatch.setattr(kernel_runs.os, "geteuid", lambda: user)
     monkeypatch.setattr(kernel_runs, "TUN", tmp_path if device else tmp_path / "none")
     monkeypatch.setattr(kernel_runs, "PROGRAMS", ())
     monkeypatch.setattr(kernel_runs, "available", lambda: CONTROLS)
     with pytest.raises(SystemExit) as stopped:
-        kernel_runs.check(asked)
+        kernel_runs.check_machine(asked)
     assert stopped.value.code == 2
     assert said in capsys.readouterr().err
 

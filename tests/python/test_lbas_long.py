@@ -1,4 +1,4 @@
-"""Outcomes of long runs: made once, kept, read back, and what exhibits make of them."""
+"""Outcomes of long runs: made once, stored, read, and used by experiments."""
 
 import json
 import subprocess
@@ -22,8 +22,8 @@ from test_lbas import as_printed
 
 
 @pytest.fixture
-def made(monkeypatch):
-    """The seeds of the long runs that are made in this test."""
+def simulated_seeds(monkeypatch):
+    """Return the seeds of the long runs that this test makes."""
     seeds, run = [], _core.run_branches
 
     def counted(scenarios, seed, **options):
@@ -38,14 +38,14 @@ def long_run(directory, seed, *overrides):
     world = directory / "world.toml"
     if directory.is_dir():
         world.write_text(WORLD)
-    return kept.LongRun(directory / f"one-seed-{seed}.json", world, overrides, seed, lambda one: {"seed": one.seed})
+    return kept.LongRun(directory / f"one-seed-{seed}.json", world, overrides, seed, lambda item: {"seed": item.seed})
 
 
-def test_a_long_run_is_made_once_for_its_settings(tmp_path, silent, made):
+def test_a_long_run_is_made_once_for_its_settings(tmp_path, silent, simulated_seeds):
     runs = [long_run(tmp_path, seed) for seed in (1, 2)]
     assert runs[0].read() is None
     kept.make_missing([*runs, runs[0]], 1, silent)
-    assert made == [1, 2]
+    assert simulated_seeds == [1, 2]
     assert silent.started == [(2, 0)]
     content = runs[1].read()
     assert content["outcome"] == {"seed": 2}
@@ -53,10 +53,10 @@ def test_a_long_run_is_made_once_for_its_settings(tmp_path, silent, made):
     assert (content["set"], content["version"], content["git"]) == ([], version, git or "unknown")
     kept.make_missing(runs, 1, silent)
     assert silent.started[1:] == [(2, 2)]
-    assert made == [1, 2]
+    assert simulated_seeds == [1, 2]
     changed = long_run(tmp_path, 1, ("parameters.backbone", "20 Mbps"))
     assert changed.read() is None
-    # A world that is another one now is made again, and meanwhile still read.
+    # A run of a changed scenario is repeated, and meanwhile still read.
     stale = {**content, "scenario_sha256": "of before"}
     runs[1].file.write_text(json.dumps(stale))
     assert runs[1].read() == stale
@@ -79,7 +79,7 @@ def test_finished_runs_are_kept_when_the_others_fail(tmp_path, silent, monkeypat
 
 
 def whole(**changes):
-    """What a file of a long run has, as text."""
+    """Return the content of a file of a long run as text."""
     texts = dict.fromkeys(("version", "git", "scenario_sha256", "metrics_sha256"), "")
     content = texts | {"set": [], "seed": 1, "cpu_seconds": 7.0, "outcome": {"seed": 1}}
     return json.dumps({name: value for name, value in (content | changes).items() if value is not None})
@@ -127,8 +127,8 @@ def test_a_broken_file_ends_the_command_with_a_message(optcp, tmp_path, monkeypa
     assert "2-100-anycast-seed-1.json" in messages.replace("\n", "")
 
 
-def test_a_run_is_left_to_the_process_that_makes_it(tmp_path, silent, made):
-    """Of two runs one is held by a process that lives; of the other one that has ended has left the file."""
+def test_run_in_progress_is_left_to_its_process(tmp_path, silent, simulated_seeds):
+    """One of two runs is locked by a live process; the lock of the other belongs to a process that has ended."""
     theirs, ended = (long_run(tmp_path, seed) for seed in (1, 2))
     hold = "import sys, filelock\nwith filelock.FileLock(sys.argv[1]):\n print(flush=True)\n sys.stdin.read()"
     ended.lock.touch()
@@ -138,7 +138,7 @@ def test_a_run_is_left_to_the_process_that_makes_it(tmp_path, silent, made):
         process.stdout.readline()
         assert kept.make_missing([theirs, ended], 1, silent) == [theirs]
         process.stdin.close()
-    assert made == [2]
+    assert simulated_seeds == [2]
     assert theirs.read() is None
     assert ended.is_current()
     assert kept.make_missing([theirs, ended], 1, silent) == []
@@ -153,8 +153,8 @@ def test_the_command_says_which_runs_it_left(optcp, tmp_path, monkeypatch):
     assert f"2-100-anycast-seed-1: skipped; another process holds {lock}" in messages
 
 
-def test_a_run_that_another_process_has_made_meanwhile_is_not_made_again(tmp_path, silent, made, monkeypatch):
-    """While the first of two runs is made here, another process makes the second."""
+def test_run_finished_by_other_process_is_not_repeated(tmp_path, silent, simulated_seeds, monkeypatch):
+    """While this process makes the first of two runs, another process makes the second."""
     runs = [long_run(tmp_path, seed) for seed in (1, 2)]
     make = kept.LongRun._make
 
@@ -164,19 +164,19 @@ def test_a_run_that_another_process_has_made_meanwhile_is_not_made_again(tmp_pat
 
     monkeypatch.setattr(kept.LongRun, "_make", beside)
     assert kept.make_missing(runs, 1, silent) == []
-    assert made == [1, 2]
+    assert simulated_seeds == [1, 2]
     assert all(run.is_current() for run in runs)
 
 
-def test_a_place_that_cannot_be_written_is_found_before_the_first_run(tmp_path, silent, made):
+def test_unwritable_directory_is_detected_before_first_run(tmp_path, silent, simulated_seeds):
     (tmp_path / "here").write_text("a file, no directory")
     with pytest.raises(RunFailed, match="here: outcomes of long runs cannot be stored there"):
         kept.make_missing([long_run(tmp_path, 1), long_run(tmp_path / "here", 2)], 1, silent)
-    assert made == []
+    assert simulated_seeds == []
 
 
 def test_an_interrupted_command_counts_current_runs_only(tmp_path, monkeypatch):
-    """Ctrl-C while the first of two runs is made: a file of a world of before is there, and does not count."""
+    """Ctrl-C during the first of two runs: a file of an outdated scenario exists and does not count."""
     runs = [long_run(tmp_path, seed) for seed in (1, 2)]
     runs[1].file.write_text(whole(seed=2, scenario_sha256="of before"))
 
@@ -200,7 +200,7 @@ def test_an_interrupted_command_counts_current_runs_only(tmp_path, monkeypatch):
 
 
 def keep(measured, settings):
-    """Write what is measured as files of long runs."""
+    """Write outcomes as files of long runs."""
     chosen = assume.values(paper.ASSUMED, settings)
     for cell, seeds in measured.cells.items():
         one = long_runs.long_run(cell, chosen, 1)
@@ -218,7 +218,7 @@ def keep(measured, settings):
         one.file.write_text(json.dumps(content))
 
 
-def test_the_default_size_reads_what_is_kept(tmp_path, silent, monkeypatch):
+def test_default_size_reads_stored_runs(tmp_path, silent, monkeypatch):
     monkeypatch.setattr(paper, "KEPT", tmp_path)
     keep(as_printed(without=CELLS[2:]), {})
     result = reproduce(Request(select(["lbas/table3"]), Size("default")), tmp_path / "out", 1, silent)[0]
@@ -231,13 +231,13 @@ def test_the_default_size_reads_what_is_kept(tmp_path, silent, monkeypatch):
     delay = next(row for row in result.rows if row.metric == "delay_ms")
     assert delay.measured == pytest.approx(3.0)
     assert "2 of 30 cells. Missing: 2-250-anycast" in result.notes[0]
-    assert [one["cell"] for one in result.provenance["kept"]][:2] == ["2-100-anycast", "2-100-destination"]
+    assert [item["cell"] for item in result.provenance["kept"]][:2] == ["2-100-anycast", "2-100-destination"]
     assert result.provenance["seeds"] == [1, 1]
     assert [claim.holds for claim in result.claims] == ["undecided", "undecided"]
     assert [(curve.key["anycast"], curve.x) for curve in result.series] == [("yes", [2.0]), ("no", [2.0])]
 
 
-def test_statements_are_judged_under_each_reading_that_is_kept(tmp_path, silent, monkeypatch):
+def test_claims_are_judged_under_each_stored_interpretation(tmp_path, silent, monkeypatch):
     monkeypatch.setattr(paper, "KEPT", tmp_path)
     keep(as_printed(), {})
     keep(as_printed(lambda cell: {"queue_mb": 0.1 * cell.bundling_degree}), {"profile": "rfc"})
@@ -246,15 +246,15 @@ def test_statements_are_judged_under_each_reading_that_is_kept(tmp_path, silent,
     assert result.claims[1].readings == {"inet-2011": True, "rfc": False}
     assert result.claims[1].holds == "undecided"
     assert len(result.rows) == 2 * 30 * 8
-    assert [one["reading"] for one in result.provenance["kept"]] == ["inet-2011"] * 32 + ["rfc"] * 32
+    assert [item["reading"] for item in result.provenance["kept"]] == ["inet-2011"] * 32 + ["rfc"] * 32
     assert len(result.series) == 2 * 6
-    # A setting of one's own is judged alone.
+    # An interpretation with own settings is judged alone.
     alone = Request(request.exhibits, request.size, settings={"profile": "rfc"})
     assert reproduce(alone, tmp_path / "out", 1, silent)[0].claims[1].readings == {"rfc": False}
 
 
-def test_a_reading_of_which_few_cells_are_kept_leaves_the_others_to_decide(tmp_path, silent, monkeypatch):
-    """12 of 30 cells, all as printed: the second statement of Table 3 holds for the printed values."""
+def test_interpretation_with_few_runs_does_not_block_others(tmp_path, silent, monkeypatch):
+    """12 of 30 combinations, all as published: the second claim of Table 3 holds for the published values."""
     monkeypatch.setattr(paper, "KEPT", tmp_path)
     few = [cell for cell in CELLS if cell.bundling_degree > 3]
     keep(as_printed(), {})
@@ -270,7 +270,7 @@ def notes_of(tmp_path, silent, settings=None):
     return reproduce(request, tmp_path / "out", 1, silent)[0].notes
 
 
-def test_notes_say_what_makes_the_missing_cells(tmp_path, silent, monkeypatch):
+def test_notes_name_command_for_missing_combinations(tmp_path, silent, monkeypatch):
     monkeypatch.setattr(paper, "KEPT", tmp_path)
     literal = {"profile": "rfc", "timeout_basis": "flight-size"}
     keep(as_printed(), {})
@@ -282,16 +282,16 @@ def test_notes_say_what_makes_the_missing_cells(tmp_path, silent, monkeypatch):
     assert f"30 of 30 cells. Missing: 2-100-anycast-K2; {command} makes them" in rfc
     command = "`optcp reproduce lbas --set profile=rfc --set timeout_basis=flight-size --paper-scale`"
     assert f"29 of 30 cells. Missing: 2-100-destination; {command} makes them" in flight_size
-    # What a shell would take apart is quoted; a reading of one's own has the length of the paper's runs.
+    # Arguments that a shell would split are quoted; own interpretations have the length of the paper's runs.
     (own, *_) = notes_of(tmp_path, silent, {"buffer": "8333 packets"})
     assert "(600 s, the first 60 s left out" in own
     assert "Missing: all; `optcp reproduce lbas --set 'buffer=8333 packets' --paper-scale`" in own
 
 
-def test_notes_say_how_far_batches_are_from_being_independent(tmp_path, silent, monkeypatch):
+def test_notes_state_correlation_of_batches(tmp_path, silent, monkeypatch):
     """Noise of 1, -2, 0.5, 0.5 five times: (5 (-2 - 1 + 0.25) + 4 * 0.5) / 27.5 = -0.43.
 
-    And a cell that rises by one 19 times: the squares are 665 in all, and (665 - 9.5^2 - 9.5) / 665 = 0.85.
+    A combination that rises by one 19 times: the squares are 665 in total, and (665 - 9.5^2 - 9.5) / 665 = 0.85.
     """
     monkeypatch.setattr(paper, "KEPT", tmp_path)
     measured = as_printed()
@@ -302,7 +302,7 @@ def test_notes_say_how_far_batches_are_from_being_independent(tmp_path, silent, 
     assert "from -0.43 (10-100-anycast, seed 1) to +0.85 (2-250-destination, seed 1)." in note
 
 
-def test_notes_name_runs_of_programs_that_no_commit_has(tmp_path, silent, monkeypatch):
+def test_notes_name_runs_of_uncommitted_programs(tmp_path, silent, monkeypatch):
     monkeypatch.setattr(paper, "KEPT", tmp_path)
     keep(as_printed(), {})
     assert not any("not committed" in note for note in notes_of(tmp_path, silent))
@@ -313,7 +313,7 @@ def test_notes_name_runs_of_programs_that_no_commit_has(tmp_path, silent, monkey
     assert note in notes_of(tmp_path, silent)
 
 
-def test_without_kept_runs_everything_is_missing(tmp_path, silent, monkeypatch, text_console):
+def test_without_stored_runs_all_combinations_are_missing(tmp_path, silent, monkeypatch, text_console):
     monkeypatch.setattr(paper, "KEPT", tmp_path)
     result = reproduce(Request(select(["lbas/table3"]), Size("default")), tmp_path / "out", 1, silent)[0]
     assert (result.rows, result.provenance["seeds"]) == ([], None)
@@ -322,17 +322,19 @@ def test_without_kept_runs_everything_is_missing(tmp_path, silent, monkeypatch, 
     assert "no runs" in text_console.file.getvalue()
 
 
-def test_paper_scale_makes_the_long_runs_of_what_is_asked_for(tmp_path, silent, monkeypatch):
-    made = []
-    monkeypatch.setattr("optcp.papers.reproduce.make_missing", lambda runs, jobs, progress: made.extend(runs) or [])
+def test_paper_scale_makes_requested_long_runs(tmp_path, silent, monkeypatch):
+    missing_runs = []
+    monkeypatch.setattr(
+        "optcp.papers.reproduce.make_missing", lambda runs, jobs, progress: missing_runs.extend(runs) or []
+    )
     make_long_runs(Request(select(["gmpls/fig8"]), Size("default")), 1, 1, silent)
-    assert made == []
+    assert missing_runs == []
     make_long_runs(Request(select(["lbas"]), Size("default"), first_seed=4), 2, 1, silent)
-    assert len({one.file for one in made}) == 2 * 32
-    assert {one.seed for one in made} == {4, 5}
+    assert len({item.file for item in missing_runs}) == 2 * 32
+    assert {item.seed for item in missing_runs} == {4, 5}
 
 
-def test_a_figure_for_each_reading(tmp_path, silent, monkeypatch):
+def test_one_figure_per_interpretation(tmp_path, silent, monkeypatch):
     monkeypatch.setattr(paper, "KEPT", tmp_path)
     result = reproduce(Request(select(["lbas/table2"]), Size("default")), tmp_path / "out", 1, silent)[0]
     assert figures(result) == []
@@ -340,5 +342,5 @@ def test_a_figure_for_each_reading(tmp_path, silent, monkeypatch):
     keep(as_printed(), {"profile": "rfc"})
     result = reproduce(Request(select(["lbas/table3"]), Size("default")), tmp_path / "out", 1, silent)[0]
     drawn = figures(result)
-    assert [one.caption.split(":")[0] for one in drawn] == ["inet-2011", "rfc"]
-    assert [one.svg.count("flows") >= panels for one, panels in zip(drawn, (2, 3), strict=True)] == [True, True]
+    assert [item.caption.split(":")[0] for item in drawn] == ["inet-2011", "rfc"]
+    assert [item.svg.count("flows") >= panels for item, panels in zip(drawn, (2, 3), strict=True)] == [True, True]

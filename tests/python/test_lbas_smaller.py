@@ -1,4 +1,4 @@
-"""What goes beyond the LBAS paper: the smaller copy of its network, and what is made of its runs, on data by hand."""
+"""Extensions of the LBAS paper: the smaller copy of its network, and evaluation of its runs on data made by hand."""
 
 import math
 
@@ -28,7 +28,7 @@ def defaults(id_):
 
 
 class Finished:
-    """A study whose reduced result is known."""
+    """Study whose evaluated result is given."""
 
     def __init__(self, result):
         self.result = result
@@ -38,7 +38,7 @@ class Finished:
 
 
 def shown(id_, evaluation):
-    """The result as a report reads it."""
+    """Return the result in the form that a report reads."""
     one, chosen = defaults(id_)
     return Result(
         id_,
@@ -63,8 +63,8 @@ def batches(throughput_gbps, drop_mbps=0.1, queue_mb=0.03):
     }
 
 
-def test_the_copy_by_hand():
-    """100 Mb/s and 100 ms are 1.25 MB, or 833 packets of 1500 B; the paper's 10 Gb/s with 100 flows have 833 a flow."""
+def test_smaller_copy_matches_hand_calculation():
+    """100 Mb/s and 100 ms are 1.25 MB, or 833 packets of 1500 B; the paper's 10 Gb/s with 100 flows: 833 per flow."""
     assert smaller.PRODUCT_BYTES == 100e6 * 0.1 / 8
     assert smaller.BUFFER_BYTES == 125_000
     assert [flows / wide for flows, wide in zip(smaller.FLOWS, paper.FLOWS, strict=False)] == [0.1, 0.1]
@@ -81,12 +81,12 @@ def test_the_copy_by_hand():
 
 def test_shares_by_hand():
     found = smaller.shares(batches(0.08, drop_mbps=20, queue_mb=0.05))
-    # 80 of 100 Mb/s; 20 of the 100 Mb/s that came; 50 of 125 kB.
+    # 80 of 100 Mb/s; 20 of 100 offered Mb/s; 50 of 125 kB.
     assert found == pytest.approx({"utilisation_pct": 80, "dropped_pct": 20, "queue_pct": 40})
 
 
 def test_ports_of_all_runs_by_hand():
-    """Two lightpaths in one second: 12.5 MB in all are 50 Mb/s each with anycast switching, and 40 without."""
+    """Two lightpaths in one second: 12.5 MB in total are 50 Mb/s each with anycast switching, and 40 without."""
 
     def of_run(megabytes):
         ones = {name: np.zeros((2, 1)) for name in ("dropped_bytes", "mean_bytes", "longest_ps")}
@@ -109,14 +109,14 @@ def test_rows_of_both_modes_are_paired_by_seed():
         ("no", "utilisation_pct", 70),
         ("with minus without", "utilisation_points", 11),
     ]
-    # The seeds scatter by 20, their differences 10 and 12 have a standard error of 1, and t(1, 0.975) is 12.706.
+    # The seeds vary by 20; their differences 10 and 12 have a standard error of 1, and t(1, 0.975) is 12.706.
     assert found[2].ci95 == pytest.approx((11 - 12.706, 11 + 12.706), abs=1e-3)
 
 
 def test_the_buffer_of_equal_utilisation_by_hand():
     products = (0.01, 0.1, 1.0)
     curve = np.array([20.0, 80.0, 90.0])
-    # Half of the way from 20 to 80 is the geometric mean of the two buffers.
+    # Half way from 20 to 80 is the geometric mean of the two buffers.
     assert buffer.equal(products, curve, 50) == pytest.approx(10**-1.5)
     assert buffer.equal(products, curve, 80) == pytest.approx(0.1)
     assert buffer.equal(products, curve, 10) == 0.01
@@ -124,7 +124,7 @@ def test_the_buffer_of_equal_utilisation_by_hand():
 
 
 def made_buffers(degrees=buffer.DEGREES):
-    """Anycast switching reaches with a tenth of the buffer what there is without it: 20 points a decade."""
+    """Return utilisations: anycast switching needs a tenth of the buffer; 20 points per decade."""
     axes = {"bundling_degree": degrees, "anycast": ("yes", "no"), "buffer_products": buffer.PRODUCTS}
     tenfold = [[10 if anycast == "yes" and degree > 1 else 1 for anycast in axes["anycast"]] for degree in degrees]
     utilisation = 80 + 20 * np.log10(np.multiply.outer(tenfold, buffer.PRODUCTS))
@@ -133,11 +133,11 @@ def made_buffers(degrees=buffer.DEGREES):
 
 
 def by_mode(values, **axes):
-    """Cells over some axes, and then with anycast switching and without."""
+    """Return cells over some axes, with and without anycast switching."""
     return cells(values, **axes, anycast=("yes", "no"))
 
 
-def test_what_a_bundle_saves():
+def test_buffer_saving_matches_hand_calculation():
     one, chosen = defaults("lbas/buffer")
     evaluation = one.evaluate(chosen, {"buffers": Finished(made_buffers())})
     saved = [row for row in evaluation.rows if row.metric == "saved_pct"]
@@ -150,10 +150,10 @@ def test_what_a_bundle_saves():
     assert "b_D = 10" in drawn.svg
 
 
-def test_a_bundle_that_never_gets_there_saves_nothing_that_could_be_averaged():
-    """Of three seeds one reaches 80 % at 0.3 C RTT exactly, and two stay at 70 %; without, 60 + 20 = 80 % at 0.3."""
+def test_unreachable_utilisation_has_no_saving():
+    """One of three seeds reaches 80 % exactly at 0.3 C RTT, two stay at 70 %; without, 60 + 20 = 80 % at 0.3."""
     found = made_buffers(degrees=(2,))
-    # By seed and buffer, with anycast switching and without.
+    # By seed and buffer, with and without anycast switching.
     reached = [[80.0 if product >= 0.3 and seed == 0 else 70.0 for product in buffer.PRODUCTS] for seed in range(3)]
     found["utilisation_pct"].values[:, 0, 0] = reached
     found["utilisation_pct"].values[:, 0, 1] = [80.0 if product == 0.3 else 75.0 for product in buffer.PRODUCTS]
@@ -164,7 +164,7 @@ def test_a_bundle_that_never_gets_there_saves_nothing_that_could_be_averaged():
     ]
     assert (needed.measured, needed.n) == (0.3, 1)
     assert evaluation.notes[2].startswith("b_D = 2, 0.3 C RTT: in 2 of 3 runs anycast switching does not reach")
-    # Nobody reaches it: there is nothing to say but that.
+    # No seed reaches it, so there is only a note.
     found["utilisation_pct"].values[:, 0, 0] = 70.0
     evaluation = one.evaluate(chosen, {"buffers": Finished(found)})
     assert {row.metric for row in evaluation.rows if "anycast" not in row.key} == set()
@@ -186,21 +186,21 @@ def test_the_load_of_short_flows_and_udp():
     """25 flows/s of 50 kB are 10 Mb/s of payload, a tenth of a lightpath; 10 sources of 500 kb/s are 5 Mb/s."""
     for load, arrivals in mix.ARRIVALS.items():
         assert 8 * arrivals * mix.SHORT_MEAN_BYTES / 1e6 / smaller.RATE_MBPS == pytest.approx(load / 100)
-    # b_D = 5: five lightpaths' worth.
+    # b_D = 5: the load of five lightpaths.
     settings = mix.traffic(5, 10, 50)
-    assert {one["rate"] for one in settings["traffic"]} == {"500000 bps"}
-    assert [one["arrivals"] for one in settings["flows"][2:]] == ["125 flows/s"] * 2
+    assert {setting["rate"] for setting in settings["traffic"]} == {"500000 bps"}
+    assert [setting["arrivals"] for setting in settings["flows"][2:]] == ["125 flows/s"] * 2
 
 
 def test_completion_times_and_datagrams_by_hand():
-    """Flow 0 starts in the warm-up and does not count; 1 and 2 take 100 and 300 ms; 3 does not end within 51 s."""
+    """Flow 0 starts in the warm-up and does not count; 1 and 2 take 100 and 300 ms; 3 is unfinished after 51 s."""
     second = 10**12
     short = {
         "start_ps": np.array([1, 7, 8, 9]) * second,
         "time_ps": np.array([9 * second, 7 * second + second // 10, 8 * second + 3 * second // 10, 60 * second]),
         "finished": np.array([1, 1, 1, 0]),
     }
-    # Two groups, seconds 0 to 7: what came before 6 s does not count.
+    # Two groups, seconds 0 to 7: datagrams before 6 s do not count.
     late = np.array([[9] * 6 + [3, 5]] * 2)
     datagrams = {
         "interval_s": 1.0,
@@ -216,7 +216,7 @@ def test_completion_times_and_datagrams_by_hand():
     }
     found, times = mix.measure(run({"short": short, "udp": datagrams, "lightpaths": ports, "metro": metro(ports)}), 6)
     assert times.values == pytest.approx([100, 300, math.inf])
-    # A third of the flows take longer than 51 s: two thirds reach 300 ms, which the median does not exceed.
+    # A third of the flows take longer than 51 s, two thirds at most 300 ms, so the median is at most 300 ms.
     assert found["completion_mean_ms"] == pytest.approx((math.inf, (100 + 300 + 51_000) / 3))
     assert found["completion_p50_ms"] == pytest.approx((300, 300))
     assert found["completion_p95_ms"] == pytest.approx((math.inf, 51_000))
@@ -251,11 +251,11 @@ def measured_of(*cells):
     return outcome.Measured({cell: {1: batches(0.08)} for cell in cells})
 
 
-def test_trends_pair_what_differs_in_one_thing():
+def test_trends_pair_combinations_that_differ_in_one_property():
     two, five, more = Cell(2, 10, True), Cell(5, 10, True), Cell(5, 25, True)
     both = [mode for cell in (two, five, more) for mode in (cell, cell.without)]
     found = trends.trends(trends.COPY, measured_of(*both))
-    assert {name: one.pairs for name, one in found.items()} == {
+    assert {name: item.pairs for name, item in found.items()} == {
         "anycast switching": [(cell, cell.without) for cell in (two, five, more)],
         "larger bundles (b_D = 5 against 2), with anycast": [(five, two)],
         "larger bundles (b_D = 5 against 2), without": [(five.without, two.without)],
@@ -265,14 +265,14 @@ def test_trends_pair_what_differs_in_one_thing():
 
 
 def test_trends_are_over_the_same_pairs_in_both_modes_and_between_the_ends_of_the_network():
-    """All b_D with 100 flows, but of 10 without anycast switching only: neither mode has both ends."""
+    """All b_D with 100 flows, but 10 only without anycast switching: neither mode has both ends."""
     cells = [cell for cell in CELLS if cell.flows == 100 and (not cell.anycast or cell.bundling_degree < 10)]
     assert list(trends.trends(trends.OF_PAPER, measured_of(*cells))) == ["anycast switching"]
     found = trends.trends(trends.OF_PAPER, measured_of(*CELLS[:4], *CELLS[24:26]))
     assert found["larger bundles (b_D = 10 against 2), without"].pairs == [(CELLS[25], CELLS[1])]
-    # 250 flows at b_D = 2 are no end of the paper's 100 to 500.
+    # 250 flows at b_D = 2 are not an end of the paper's 100 to 500.
     assert "more flows (500 against 100), without" not in found
-    # Without a common seed there is nothing to pair.
+    # Without a common seed no pair can be made.
     apart = outcome.Measured({CELLS[0]: {1: batches(0.08)}, CELLS[1]: {2: batches(0.08)}})
     assert trends.trends(trends.OF_PAPER, apart) == {}
 
@@ -295,7 +295,7 @@ def test_changes_by_hand():
 
 
 def counted(gains=(0.0,), degrees=(2,), flows=(10,)):
-    """What the ports of the copy counted with each sender: 80 Mb/s, and with anycast switching a gain a seed."""
+    """Return port counters of the copy with each sender: 80 Mb/s, and a gain per seed with anycast switching."""
     place = {"profile": smaller.SENDERS, "bundling_degree": degrees, "flows_per_lightpath": flows}
     shape = [len(values) for values in place.values()]
     modes = [[0.08 + gain, 0.08] for gain in gains]
@@ -304,8 +304,8 @@ def counted(gains=(0.0,), degrees=(2,), flows=(10,)):
     return {name: by_mode(array, **place) for name, array in values.items()}
 
 
-def test_trends_of_what_is_kept(tmp_path, monkeypatch):
-    """The printed values, as if they had been measured: 1.47 Gb/s more at b_D = 2 with 100 flows are 14.7 points."""
+def test_trends_of_stored_runs(tmp_path, monkeypatch):
+    """The published values as outcomes: 1.47 Gb/s more at b_D = 2 with 100 flows are 14.7 points."""
     monkeypatch.setattr(paper, "KEPT", tmp_path)
     keep(as_printed(without=CELLS[2:]), {})
     one, chosen = defaults("lbas/trends")
@@ -316,7 +316,7 @@ def test_trends_of_what_is_kept(tmp_path, monkeypatch):
         {"pairs": 1, "utilisation_points": 14.7, "queue_points": -1.68, "drop_change_pct": -13.25},
         abs=0.01,
     )
-    assert [one["cell"] for one in evaluation.kept][:2] == ["2-100-anycast", "2-100-destination"]
+    assert [item["cell"] for item in evaluation.kept][:2] == ["2-100-anycast", "2-100-destination"]
     told = "paper, long runs, inet-2011. anycast switching: 2-100-anycast against 2-100-destination."
     assert evaluation.notes[1] == told
     assert {row.key["profile"] for row in evaluation.rows if row.key["network"] == "smaller copy"} == {*smaller.SENDERS}
@@ -340,7 +340,7 @@ def test_choices_change_one_thing():
     base = worlds[0]
     changed = [{name for name in base if world[name] != base[name]} for world in worlds]
     assert changed[0] == set()
-    assert all(len(one) == 1 or one == {"K", "hosts"} for one in changed[1:])
+    assert all(len(item) == 1 or item == {"K", "hosts"} for item in changed[1:])
     counts = {"throughput_gbps": [0.08, 0.07], "drop_mbps": [0.1, 0.1], "queue_mb": [0.03, 0.03]}
     found = smaller.shares({name: by_mode([[values]], choice=("as assumed",)) for name, values in counts.items()})
     evaluation = one.evaluate(chosen, {"choices": Finished(found)})
@@ -349,7 +349,7 @@ def test_choices_change_one_thing():
 
 
 def test_scales_by_hand(tmp_path, monkeypatch):
-    """1 Gb/s with 100 flows: 12.5 MB / 1500 B / 100 = 83 segments a flow, and buffers of 1.25 MB; the paper has 833."""
+    """1 Gb/s with 100 flows: 12.5 MB / 1500 B / 100 = 83 segments per flow, buffers of 1.25 MB; the paper has 833."""
     one = scale.Scale(1000, 100, 60)
     assert (one.key(anycast=True)["share_segments"], one.buffer_bytes) == (83, 1_250_000)
     assert scale.PAPER_SCALE.key(anycast=True)["share_segments"] == 833
@@ -365,7 +365,7 @@ def test_scales_by_hand(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("id_", ["lbas/trends", "lbas/scale"])
-def test_kept_runs_are_not_compared_with_runs_of_other_settings(id_, tmp_path, monkeypatch):
+def test_stored_runs_are_not_compared_with_other_settings(id_, tmp_path, monkeypatch):
     monkeypatch.setattr(paper, "KEPT", tmp_path)
     keep(as_printed(), {})
     one, _ = defaults(id_)
@@ -374,11 +374,11 @@ def test_kept_runs_are_not_compared_with_runs_of_other_settings(id_, tmp_path, m
         evaluation = one.evaluate(assume.values(one.assumed, settings), done)
         of_paper = [row for row in evaluation.rows if row.key.get("network") != "smaller copy"]
         assert bool(of_paper) == bool(evaluation.kept) == kept
-        assert ("Stored long runs are left out: they are not of these settings." in evaluation.notes) != kept
+        assert ("Stored long runs are omitted, because they have other settings." in evaluation.notes) != kept
 
 
 @pytest.mark.parametrize("id_", ["lbas/buffer", "lbas/choices", "lbas/scale", "lbas/today", "lbas/trends"])
-def test_a_quick_look_is_one_short_run(id_):
+def test_quick_size_is_one_short_run(id_):
     one, chosen = defaults(id_)
     for name, study in one.studies(chosen, QUICK).items():
         assert one.seeds(name, Size("quick")) == 1

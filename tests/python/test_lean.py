@@ -1,4 +1,4 @@
-"""Figures of pages: few bytes, every point where matplotlib puts it, and values that can be read back."""
+"""Figures of pages: small size, points at matplotlib's positions, and values that can be read back."""
 
 import re
 import xml.etree.ElementTree as ET
@@ -12,22 +12,22 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 
 def points(d):
-    """The absolute points of a path, as SVG 2 (section 9.3) says."""
-    found, at, start = [], (0.0, 0.0), (0.0, 0.0)
+    """Return the absolute points of a path, by SVG 2 (section 9.3)."""
+    result, at, start = [], (0.0, 0.0), (0.0, 0.0)
     for command, numbers in re.findall("([MlhvcZz])([^MlhvcZz]*)", d):
-        values = [float(one) for one in re.findall(r"-?(?:[0-9]+(?:[.][0-9]+)?|[.][0-9]+)", numbers)]
+        values = [float(item) for item in re.findall(r"-?(?:[0-9]+(?:[.][0-9]+)?|[.][0-9]+)", numbers)]
         if command == "z":
             at = start
         elif command == "M":
             at = start = (values[0], values[1])
-            found.append(at)
+            result.append(at)
         else:
             steps = {"h": lambda v: [(x, 0) for x in v], "v": lambda v: [(0, y) for y in v]}
             pairs = steps.get(command, lambda v: list(zip(v[::2], v[1::2], strict=True)))(values)
             for dx, dy in pairs:
                 at = (at[0] + dx, at[1] + dy)
-                found.append(at)
-    return found
+                result.append(at)
+    return result
 
 
 def drawn(draw, **settings):
@@ -40,9 +40,9 @@ def drawn(draw, **settings):
 
 
 def read(root, name):
-    """The values of a curve, out of the picture alone."""
-    (panel,) = (one for one in root.iter(f"{SVG}g") if "data-x" in one.attrib)
-    curve = next(one for one in panel.iter(f"{SVG}g") if one.get("data-name") == name)
+    """Return the values of a curve from the picture only."""
+    (panel,) = (item for item in root.iter(f"{SVG}g") if "data-x" in item.attrib)
+    curve = next(item for item in panel.iter(f"{SVG}g") if item.get("data-name") == name)
     found = points(curve.find(f"{SVG}path").get("d"))
 
     def value(place, scale):
@@ -60,7 +60,7 @@ X, Y = [0.5, 1, 2.25, 4, 8], [3.0, -1.5, 7.25, 7.25, 100]
 @pytest.mark.parametrize("style", ["-", "o", "o-"])
 def test_values_of_a_curve_are_read_back_from_its_picture(style):
     found = read(drawn(lambda panel: panel.plot(X, Y, style, label="goodput")), "goodput")
-    # A tenth of a point, of some 200.
+    # A tenth of a point, of about 200.
     np.testing.assert_allclose(found, np.transpose([X, Y]), atol=0.1)
 
 
@@ -74,8 +74,8 @@ def test_values_on_logarithmic_axes_are_read_back():
 
 def test_a_single_mark_is_drawn():
     root = drawn(lambda panel: panel.plot([1], [2], "o", label="a"))
-    (shape,) = (one.get("id") for one in root.iter(f"{SVG}marker") if one[0].get("fill") == "#0072b2")
-    (path,) = (one for one in root.iter(f"{SVG}path") if one.get("marker-start") == f"url(#{shape})")
+    (shape,) = (item.get("id") for item in root.iter(f"{SVG}marker") if item[0].get("fill") == "#0072b2")
+    (path,) = (item for item in root.iter(f"{SVG}path") if item.get("marker-start") == f"url(#{shape})")
     assert path.get("d").endswith("h0")
 
 
@@ -86,21 +86,21 @@ def test_bars_and_curves_with_error_bars_have_their_names():
         panel.axvline(0.5)
 
     root = drawn(draw)
-    assert [one.get("data-name") for one in root.iter(f"{SVG}g") if "data-name" in one.attrib] == ["bars", "mean"]
+    assert [item.get("data-name") for item in root.iter(f"{SVG}g") if "data-name" in item.attrib] == ["bars", "mean"]
     assert max(y for _, y in read(root, "bars")) == pytest.approx(4, abs=0.02)
 
 
 def test_words_at_ticks_are_named():
     root = drawn(lambda panel: panel.plot([0, 1], [1, 2]), xticks=[0, 1], xticklabels=["NewReno", "SACK"])
-    (panel,) = (one for one in root.iter(f"{SVG}g") if "data-x" in one.attrib)
+    (panel,) = (item for item in root.iter(f"{SVG}g") if "data-x" in item.attrib)
     assert panel.get("data-x-ticks") == "0=NewReno|1=SACK"
     assert panel.get("data-y-ticks") is None
 
 
-def test_what_leaves_the_panel_is_clipped_and_nothing_else_is():
+def test_only_content_outside_panel_is_clipped():
     beyond = drawn(lambda panel: panel.plot([0, 1, 2], [0, 9, 0]), ylim=(0, 5))
     within = drawn(lambda panel: panel.plot([0, 1, 2], [0, 9, 0]))
-    assert [sum("clip-path" in one.attrib for one in root.iter()) for root in (beyond, within)] == [1, 0]
+    assert [sum("clip-path" in item.attrib for item in root.iter()) for root in (beyond, within)] == [1, 0]
 
 
 def test_the_smallest_text_is_never_shown_under_11_pixels():
@@ -110,8 +110,8 @@ def test_the_smallest_text_is_never_shown_under_11_pixels():
     assert width == pytest.approx(4 * 72)
 
 
-def test_logarithmic_axes_say_numbers():
-    """A page has no typesetting: a power would be shown as it is written for that."""
+def test_logarithmic_axes_have_plain_numbers():
+    """A page has no typesetting, so a power of ten would appear as markup."""
     found = drawn(lambda panel: panel.plot([0.02, 0.1, 300], [1, 2, 9]), xscale="log", yscale="log")
     said = [text.text for text in found.iter(f"{SVG}text")]
     assert {"0.1", "1", "10", "100"} <= set(said)

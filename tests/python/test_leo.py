@@ -1,4 +1,4 @@
-"""The study of TCP over moving satellites: its paths, its twins, and what is measured in a run by hand."""
+"""Study of TCP over moving satellites: its paths, its twins, and metrics of a run by hand."""
 
 from dataclasses import replace
 
@@ -20,15 +20,16 @@ SEGMENT_MS = SEGMENT_BITS / 10_000
 
 
 def first(kind):
-    return next(one for one in CHANGES if one.kind == kind)
+    return next(change for change in CHANGES if change.kind == kind)
 
 
 @pytest.mark.parametrize(("pair", "at_s"), [("manila", 0), ("rio", windows.WINDOWS_S[3])])
-def test_stored_tables_are_those_that_are_found(pair, at_s):
+def test_stored_tables_match_computed_tables(pair, at_s):
     found = windows.window(pair, at_s)
     of_states = forwarding.tables(found.states(), [(0, 1)], windows.SHELL.size)
     assert [
-        f"{pair},{at_s},{round((one.at_s - at_s) / 0.1)},{one.node},{one.to},{one.next}" for one in of_states.entries
+        f"{pair},{at_s},{round((entry.at_s - at_s) / 0.1)},{entry.node},{entry.to},{entry.next}"
+        for entry in of_states.entries
     ] == windows.rows(pair, at_s)
     start, end = found.stations
     assert found.series.paths == series(windows.SHELL, start, end, 200.0, first_s=at_s).paths
@@ -44,7 +45,7 @@ def test_every_window_is_stored_and_has_a_path():
 
 
 @pytest.mark.parametrize("kind", changes.KINDS)
-def test_a_twin_goes_on_over_the_path_before_the_change(kind):
+def test_twin_continues_on_path_before_change(kind):
     one = first(kind)
     found, kept = one.around(kept=False).series, one.around(kept=True).series
     steps = round(changes.BEFORE_S / windows.STEP_S)
@@ -52,7 +53,7 @@ def test_a_twin_goes_on_over_the_path_before_the_change(kind):
     assert found.paths[:steps] == kept.paths[:steps]
     assert set(kept.paths[steps:]) == {found.paths[steps - 1]} != set(found.paths[steps:])
     assert found.end_s == kept.end_s == pytest.approx(one.end_s + changes.BEHIND_S)
-    # The path does not change again, and that of the twin grows by no more than satellites move.
+    # The path does not change again, and the twin's only grows by the movement of satellites.
     behind = {path for path, at in zip(found.paths, found.seconds, strict=True) if at >= one.end_s - 1e-6}
     assert len(behind) == 1
     assert np.abs(np.diff(kept.rtt_ms[steps - 1 :])).max() < 0.02
@@ -68,7 +69,8 @@ def test_a_twin_goes_on_over_the_path_before_the_change(kind):
 def test_a_run_and_its_twin_are_equal_up_to_the_change():
     one = first("longer")
     runs = [
-        Scenario(scenario(*changes.made(one, kept, sender(SENDERS["linux"]), 10.0))).run() for kept in (False, True)
+        Scenario(scenario(*changes.change_scenario(one, kept, sender(SENDERS["linux"]), 10.0))).run()
+        for kept in (False, True)
     ]
     seen = [run["seen"] for run in runs]
     before = [int(each["bytes_before"][0]) for each in seen]
@@ -76,14 +78,14 @@ def test_a_run_and_its_twin_are_equal_up_to_the_change():
     assert int(seen[0]["bytes"][0]) != int(seen[1]["bytes"][0])
 
 
-def test_a_quick_look_has_fewer_windows():
+def test_quick_runs_have_fewer_windows():
     assert (changes.drawn_windows(Size("quick")), changes.drawn_windows(Size("default"))) == (1, windows.DRAWN)
     assert changes.drawn_windows(Size("seeds=3", 3)) == 3
 
 
-def test_the_round_trip_of_an_empty_path():
+def test_round_trip_without_queues():
     found = windows.window("manila", 0).series
-    # Three satellites, thus four links.
+    # Three satellites, hence four links.
     assert empty_ms(found, 10.0)[0] == pytest.approx(found.rtt_ms[0] + 4 * (SEGMENT_BITS + ACK_BITS) / 1e4)
     dark = replace(found, paths=[(), *found.paths[1:]])
     assert np.isnan(empty_ms(dark, 10.0)[0])
@@ -91,13 +93,13 @@ def test_the_round_trip_of_an_empty_path():
     assert held[0] == pytest.approx(empty_ms(found, 10.0)[0] / SEGMENT_MS + 100)
 
 
-def test_windows_in_the_place_of_seeds():
+def test_windows_replace_seeds_in_intervals():
     cells = Cells([[[1, 2, 3], [4, 5, 6]]], (Axis("sender", ("a", "b")), Axis("window", ("0", "7", "9"))), (1,))
     assert over(cells, "window").values.tolist() == [[1, 4], [2, 5], [3, 6]]
     assert changes.those(over(cells, "window"), [True, False, True]).values.tolist() == [[1, 4], [3, 6]]
 
 
-def test_round_trips_are_of_segments_that_are_sent_once():
+def test_round_trips_exclude_retransmitted_segments():
     full = SEGMENT_BITS // 8
     rows = [
         (0, "sent", 0, 54), (1, "sent", 0, full), (2, "sent", 1, full), (3, "sent", 2, full), (5, "acked", 2, 54),
@@ -115,11 +117,11 @@ def test_round_trips_are_of_segments_that_are_sent_once():
     assert (sent.tolist(), acknowledged.tolist()) == ([2, 10], [5, 12])
 
 
-def test_senders_are_those_of_ns_3_or_of_linux():
-    found = {name: pairs.made("paris", name, 0, 10.0, 100) for name in ("newreno", "linux", "bbr3")}
+def test_senders_have_settings_of_ns_3_or_linux():
+    found = {name: pairs.pair_scenario("paris", name, 0, 10.0, 100) for name in ("newreno", "linux", "bbr3")}
     tcp = {name: Scenario(scenario(*made)).resolved["flows"][0]["tcp"] for name, made in found.items()}
     assert set(tcp.values()) == {"long"}
     settings = {name: Scenario(scenario(*made)).resolved["tcp"]["long"] for name, made in found.items()}
     assert [settings[name]["congestion"] for name in found] == ["reno", "cubic", "bbr3"]
     assert [settings[name]["loss_detection"] for name in found] == ["duplicates", "rack", "rack"]
-    assert {one["mss_bytes"] for one in settings.values()} == {1380}
+    assert {setting["mss_bytes"] for setting in settings.values()} == {1380}

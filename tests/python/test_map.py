@@ -1,4 +1,4 @@
-"""Maps of networks: where nodes stand, what lines say."""
+"""Maps of networks: positions of nodes, and labels of links."""
 
 import re
 from xml.etree import ElementTree as ET
@@ -10,7 +10,7 @@ from optcp import _core
 from optcp.plots import network
 from optcp.scenarios.shipped import find
 
-# TopoHub leaves the file open that it has read.
+# TopoHub does not close the files that it reads.
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning", "ignore::ResourceWarning")
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -18,7 +18,7 @@ NODE, LINE, NAME = f"{SVG}circle", f"{SVG}line", f"{SVG}text"
 
 
 def drawn(name, **settings):
-    """The map of a scenario as a tree of elements."""
+    """Return the map of a scenario as a tree of elements."""
     world = optcp.load(name)
     for key, value in settings.items():
         world = world.set(key.replace("__", "."), value)
@@ -26,7 +26,7 @@ def drawn(name, **settings):
 
 
 def places(picture):
-    """Where nodes stand, by name."""
+    """Return the positions of nodes by name."""
     return {node[0].text: (float(node.get("cx")), float(node.get("cy"))) for node in picture.iter(NODE)}
 
 
@@ -47,8 +47,8 @@ def test_names_do_not_cover_each_other(name):
             assert abs(y - other_y) >= 11 or x + wide <= other_x or other_x + other_wide <= x
 
 
-def test_links_say_what_crosses_them_and_what_fails():
-    """Two flows of `protected` and one of `cross`, which has R5-R6 for itself."""
+def test_link_labels_state_flows_and_failures():
+    """Two flows of `protected` and one of `cross`, which uses R5-R6 alone."""
     said = {line[0].text: line for line in drawn("single-failure").iter(LINE) if len(line)}
     assert said["R2-R3: 2 flows, fails"].get("stroke-dasharray")
     assert "R5-R6: 1 flows" in said

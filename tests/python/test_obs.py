@@ -1,4 +1,4 @@
-"""The obs paper: its formulas against hand calculations, and its judges against cases that are known."""
+"""OBS paper: its formulas compared with hand calculations, and its judges with known cases."""
 
 from __future__ import annotations
 
@@ -51,13 +51,13 @@ FILES = 20
 
 
 def alone(series, seeds=1):
-    """A grid of one cell, whose files are all the same."""
+    """Return a grid of one combination whose files are all equal."""
     return HandMade({}, [[series]] * seeds)
 
 
-def test_equation_3_is_that_of_the_paper():
-    # 100 Mb/s are 8333.3 segments of 1500 B a second: at 1 ms N_max = floor(44 / 8.33) = 5 bursts and one of the
-    # 2.33 that are left, 44 in 6.
+def test_equation_3_matches_paper():
+    # 100 Mb/s are 8333.3 segments of 1500 B per second: at 1 ms N_max = floor(44 / 8.33) = 5 bursts and one with the
+    # remaining 2.33, so 44 in 6.
     assert equation_3(1e-3, 100) == pytest.approx(44 / 6)
     assert equation_3(1e-3, 100, opener=True) == pytest.approx(44 / 5)  # 9, 9, 9, 9, 8
     assert equation_3(3e-3, 100) == pytest.approx(44 / 2)  # 25 and 19
@@ -65,20 +65,20 @@ def test_equation_3_is_that_of_the_paper():
     assert equation_3(1e-2, 100) == 44
 
 
-def test_equation_5_is_that_of_the_paper():
+def test_equation_5_matches_paper():
     # 100 ms over 120 ms, and over 300 ms.
     assert equation_5(1e-2, 0.1) == pytest.approx(5 / 6)
     assert equation_5(1e-1, 0.1) == pytest.approx(1 / 3)
 
 
-def test_the_round_trip_follows_the_delays_that_are_set():
+def test_round_trip_follows_configured_delays():
     """50 ms each way, and 60 ms with 1 ms on each of two access links."""
     chosen = assume.values(WORLD, {})
     assert rtt0_s(chosen) == pytest.approx(0.1)
     assert rtt0_s(assume.values(WORLD, {"path_delay_ms": "60", "access_delay_ms": "1"})) == pytest.approx(0.124)
 
 
-def test_a_trace_without_recovery_is_no_result():
+def test_trace_without_recovery_is_refused():
     quiet = Trace(
         np.zeros(2), np.ones(2), np.ones(2, int), ["slow-start"] * 2, np.zeros(2), np.zeros((0, 2)), np.zeros(0)
     )
@@ -88,7 +88,7 @@ def test_a_trace_without_recovery_is_no_result():
         replace(quiet, phase=["slow-start", "recovery"]).span()
 
 
-def test_goodput_is_data_over_the_time_that_the_file_took():
+def test_goodput_is_data_over_transfer_time():
     rows = {"time_ps": [21 * PS], "start_ps": [PS], "bytes": [20_000_000], "finished": [True]}
     series = {"completions": {name: np.array(values) for name, values in rows.items()}}
     assert goodput_mbps(alone(series)).values.tolist() == [pytest.approx(8.0)]  # 160 Mb in 20 s
@@ -109,7 +109,7 @@ def test_only_bursts_towards_the_server_with_segments_count():
     assert [counts.at(segments=size).values.tolist() for size in (1, 4, 9)] == [[2, 2], [3, 3], [0, 0]]
 
 
-def test_a_round_trip_is_from_a_segment_to_the_ack_of_it():
+def test_round_trip_is_from_segment_to_its_ack():
     rows = {
         "events": ["sent", "acked"],
         "event": np.array([0, 0, 1]),
@@ -125,7 +125,7 @@ def test_recoveries_and_timeouts_are_loss_events():
 
 
 def spread(mean):
-    """Values around a mean, with a spread that is small against it."""
+    """Return values around a mean, with a relatively small spread."""
     return mean * (1 + 0.01 * np.random.default_rng(1).standard_normal(FILES))
 
 
@@ -134,30 +134,30 @@ def holds(parts):
 
 
 def files(values, axes):
-    """Cells with the same values in every file."""
+    """Return cells with the same values in every file."""
     return Cells(np.broadcast_to(values, (FILES, *map(len, axes))), axes, tuple(range(1, FILES + 1)))
 
 
 def papers_world():
-    """Goodput as the paper has it: a hill over the timer, lower for Reno in the middle and with background."""
-    found = files([3, 3, 3, 4, 4.5, 4.5, 4, 3, 1.5], goodput.AXES).values.copy()
+    """Return goodput as in the paper: a hill over the timer, lower for Reno in the middle and with background."""
+    result = files([3, 3, 3, 4, 4.5, 4.5, 4, 3, 1.5], goodput.AXES).values.copy()
     reno, beside = (slice(None), 0), (slice(None), slice(None), 1)
     middle = [TIMERS_S.index(timer) for timer in goodput.MIDDLE_S]
-    found[(*reno, slice(None), middle)] -= 0.3
-    found[(*beside, middle)] -= 0.2
-    found[(*beside, -1)] += 0.5
+    result[(*reno, slice(None), middle)] -= 0.3
+    result[(*beside, middle)] -= 0.2
+    result[(*beside, -1)] += 0.5
     noise = spread(1)[:, None, None, None]
-    return Cells(found * noise, goodput.AXES, tuple(range(1, FILES + 1)))
+    return Cells(result * noise, goodput.AXES, tuple(range(1, FILES + 1)))
 
 
-def test_the_papers_own_world_bears_its_statements_out():
+def test_judges_accept_values_of_paper():
     world = papers_world()
     for judges in goodput.STATEMENTS.values():
         assert holds(judges(world)) is True
     assert holds(fig15.delayed_is_lower(0.9 * world, world)) is True
 
 
-def test_a_world_turned_round_does_not():
+def test_judges_reject_reversed_values():
     turned = 5 - papers_world()
     for judges in goodput.STATEMENTS.values():
         assert holds(judges(turned)) is False
@@ -170,8 +170,8 @@ def test_loss_events_as_one_over_segments_have_slope_minus_one():
     assert samples == pytest.approx(-1)
 
 
-def test_files_without_losses_are_as_steep_as_can_be():
-    """Two of three files lose nothing with the longer timer, so some resamples have no loss there at all."""
+def test_lossless_files_have_infinite_slope():
+    """Two of three files lose nothing with the longer timer, so some resamples have no loss at all."""
     segments = np.outer(np.ones(3), [1.0, 2.0])
     losses = np.array([[2.0, 0.0], [2.0, 0.0], [2.0, 3.0]])
     estimate, samples = goodput.slope(segments, losses)
@@ -181,14 +181,14 @@ def test_files_without_losses_are_as_steep_as_can_be():
     assert not np.isnan(samples).any()
 
 
-def test_the_mean_of_a_single_flow_is_held_against_both_readings():
+def test_single_flow_mean_is_compared_with_both_equations():
     means = files([equation_3(timer, 100, opener=True) for timer in TIMERS_S], (ACK_TIMER, BESIDE, TIMER))
     assert holds(fig14.follows_equation(means, 100, opener=True)) is True
     assert holds(fig14.follows_equation(means, 100, opener=False)) is False
 
 
 def sizes(*cells, axes=()):
-    """Bursts by number of segments, the same in every file, of each cell."""
+    """Return bursts of each combination by number of segments, equal in every file."""
     bursts = np.zeros((len(cells), 44))
     for place, counts in enumerate(cells):
         for size, count in counts.items():
@@ -203,7 +203,7 @@ def test_means_and_shares_of_a_histogram():
     assert fig10.even_pct(one) == pytest.approx(80)
 
 
-def test_trains_that_stay_whole_and_trains_that_break_up():
+def test_histograms_of_whole_and_broken_trains():
     whole = sizes({8: 1, 9: 4}, {44: 95, 2: 5}, axes=(Axis("timer_s", ("0.001", "0.01")),))
     assert holds(fig10.whole_trains(whole)) is True
     assert holds(fig10.breaks_up(sizes({2: 30, 44: 40, 7: 20}))) is True
@@ -214,7 +214,7 @@ SENT = np.array([[PS, 500], [PS, 501], [PS, 543]])
 
 
 def recovery(cwnd, *, exit_ms, timeouts=0, flight=44):
-    """A trace that enters recovery with 44 segments in flight at 1 s."""
+    """Return a trace that enters recovery with 44 segments in flight at 1 s."""
     at_s = np.concatenate([[0.9], 1 + np.linspace(0, 0.004, len(cwnd)), [1 + exit_ms / 1e3]])
     phase = ["slow-start", *["recovery"] * len(cwnd), "avoidance"]
     windows = np.array([460.0, *cwnd, 22.0])
@@ -233,7 +233,7 @@ def test_steps_of_reno_and_sack():
     assert holds(fig3.sack_steps(recovery([22, 22], exit_ms=101.2), reno)) is False
 
 
-def test_sack_may_take_two_round_trips_beyond_half_a_window():
+def test_sack_can_take_two_round_trips_above_half_window():
     one, two = recovery([22, 22], exit_ms=104), recovery([22, 22], exit_ms=204)
     assert holds(fig6.repairs({2: one, 23: two}, 0.107)) is True
     assert holds(fig6.repairs({22: two}, 0.107)) is False
@@ -241,7 +241,7 @@ def test_sack_may_take_two_round_trips_beyond_half_a_window():
 
 
 def two_lost(*, resumed_s=5.1, cwnd=1.0):
-    """Reno around the loss of two segments: recovery from 3.6 to 3.7 s, the timer at 5.1 s."""
+    """Return Reno's trace around the loss of two segments: recovery from 3.6 to 3.7 s, RTO at 5.1 s."""
     at_s = np.array([3.5, 3.6, 3.6, 3.61, 3.7, 5.1])
     windows = np.array([500.0, 25.0, 26.0, 64.0, 22.0, cwnd])
     sent = [[34, 500], [34, 501], [35, 543], [36, 500], [int(10 * resumed_s), 501]]
@@ -259,11 +259,11 @@ def two_lost(*, resumed_s=5.1, cwnd=1.0):
 def test_reno_waits_for_the_timer_after_a_partial_ack():
     assert holds(fig5.waits(two_lost())) is True
     assert holds(fig5.waits(two_lost(cwnd=2.0))) is False
-    # Something is sent a second after the partial ACK.
+    # A segment is sent one second after the partial ACK.
     assert holds(fig5.waits(two_lost(resumed_s=4.7))) is False
 
 
-def test_the_papers_points_are_found():
+def test_points_of_paper_are_found():
     found = points.numbered(two_lost(), "detection")
     assert [(number, point.at_s[0], point.cwnd[0]) for number, point in found.items()] == [
         (1, 3.6, 500.0),
@@ -273,12 +273,12 @@ def test_the_papers_points_are_found():
         (5, 5.1, 1.0),
     ]
     assert found[3].cwnd.tolist() == [26.0, 64.0]
-    # The loss itself is where the first of the lost segments was sent, before anything is known of it.
+    # The loss is when the first lost segment was sent, before its detection.
     assert points.lost_at_s(two_lost()) == 3.4
 
 
 def late_by_rule():
-    """Timeouts by the rule for two losses, and always for more; axes are those of a sender without the check."""
+    """Return RTOs by the rule for two losses, and always for more; axes of a sender without the check."""
     late = np.full(fig5.POSSIBLE.shape[1:], np.nan)
     late[fig5.POSSIBLE[0]] = 1
     for place, receiver_window in enumerate(fig5.RECEIVER_WINDOWS):
@@ -299,13 +299,13 @@ def test_the_rule_of_fall_and_floyd():
         return holds(fig5.follows_rule(Cells(late[None], fig5.AXES[1:], (1,))))
 
     assert holds_with() is True
-    # One window wrong at a border is allowed, two are not.
+    # One wrong window at a border is allowed, two are not.
     assert holds_with(10) is True
     assert holds_with(10, 11) is False
 
 
-def test_the_last_count_of_timeouts_is_that_of_its_case():
-    """Of two losses windows of 4 and more are possible, of eight those of 9 and more."""
+def test_last_timeout_count_belongs_to_its_case():
+    """With two losses windows of at least 4 are possible, with eight those of at least 9."""
     cases = int(fig5.POSSIBLE.sum())
     runs = [{"tcp": {"timeouts": np.array([0, int(place == 0)])}} for place in range(cases)]
     late = fig5.timeouts(HandMade({"cell": range(cases)}, [runs]))
@@ -315,7 +315,7 @@ def test_the_last_count_of_timeouts_is_that_of_its_case():
     assert list(fig5.by_window(most)) == list(range(9, 45))
 
 
-def test_a_whole_window_times_out_alike():
+def test_lost_whole_window_times_out_equally():
     out = recovery([1], exit_ms=5, timeouts=1)
     silent = Trace(out.at_s, out.cwnd, out.flight, out.phase, out.timeouts, out.sent, np.zeros(0))
     assert holds(fig6.both_time_out(silent, silent)) is True
@@ -333,7 +333,7 @@ def test_rounds_are_counted_from_the_first_full_window_on():
     assert trains.by_round(np.array([*SLOW_START, 20, 24, 40, 10, 38])).tolist() == [2, 2, 2]
 
 
-def test_a_train_is_the_bursts_of_a_file_that_carry_its_segments():
+def test_train_has_bursts_with_segments_of_file():
     rows = {
         "ports": ["E->F", "F->E"],
         "port": np.array([0, 1, 0, 0, 0]),
@@ -344,16 +344,16 @@ def test_a_train_is_the_bursts_of_a_file_that_carry_its_segments():
 
 
 def of_files(made):
-    found = np.empty(FILES, dtype=object)
+    result = np.empty(FILES, dtype=object)
     for file in range(FILES):
-        found[file] = np.array([*SLOW_START, *made(file)])
-    return Samples(found, (), tuple(range(1, FILES + 1)))
+        result[file] = np.array([*SLOW_START, *made(file)])
+    return Samples(result, (), tuple(range(1, FILES + 1)))
 
 
-def test_a_train_that_stays_whole_and_one_that_breaks_up():
+def test_judgement_of_whole_and_broken_train():
     whole = np.array([*SLOW_START, *[44] * 20])
     sent_ps = np.repeat(np.arange(30), 44)[: 64 + 44 * 20] * PS
-    # Of 44 packets behind the first 64, 24 leave a second before the others.
+    # Of 44 packets after the first 64, 24 leave one second before the others.
     assert holds(fig11.stays_whole(whole, sent_ps, 0.005)) is False
     together = np.concatenate([np.zeros(64), np.repeat(np.arange(1, 21), 44)]) * PS
     assert holds(fig11.stays_whole(whole, together, 0.005)) is True

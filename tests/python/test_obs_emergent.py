@@ -1,4 +1,4 @@
-"""Losses from contention: what is made of runs, against counts and curves worked out by hand."""
+"""Losses from contention: evaluation of runs, compared with counts and curves calculated by hand."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from optcp_papers.obs import emergent
 
 
 def run():
-    """Six bursts of data, of which the second, third and fifth are lost."""
+    """Return a run with six bursts of data, of which the second, third and fifth are lost."""
     rows = {
         "ports": ["E->F", "F->E"],
         "port": np.array([0, 1, 0, 0, 1, 0, 0, 0], dtype=np.uint32),
@@ -22,12 +22,12 @@ def run():
 
 
 def counts(files):
-    """Counts of files, each by name; what is left out is zero."""
-    values = [[one.get(name, 0) for name in emergent.COUNT.values] for one in files]
+    """Return counters of files by name; omitted ones are zero."""
+    values = [[file.get(name, 0) for name in emergent.COUNT.values] for file in files]
     return Cells(np.array(values), (emergent.COUNT,), tuple(range(1, len(files) + 1)))
 
 
-def test_bursts_are_counted_by_direction_length_and_what_came_before():
+def test_bursts_are_counted_by_direction_length_and_predecessor():
     found = dict(zip(emergent.COUNT.values, emergent.count(run()), strict=True))
     assert found == {
         "bursts": 6,
@@ -53,7 +53,7 @@ def test_bursts_are_counted_by_direction_length_and_what_came_before():
 
 
 def test_bunching_is_the_share_after_a_loss_over_that_of_all():
-    # One of three lost bursts is followed by a lost one; three of six are lost: 1/3 over 1/2.
+    # One of three lost bursts is followed by a lost one, and three of six are lost: 1/3 over 1/2.
     file = {"bursts": 6, "lost": 3, "lost after lost": 1}
     assert emergent.bunching(counts([file] * 2)).estimate == pytest.approx(2 / 3)
     assert emergent.ratio(counts([file] * 2), "lost", "bursts").estimate == pytest.approx(0.5)
@@ -66,7 +66,7 @@ def test_goodput_between_steps_is_exact_where_the_time_of_a_file_is_a_cubic_of_t
 
     goodput = 1 / time(np.array(emergent.LADDER))
     steps = np.array([0.0, 0.3, 0.5, 1.7, 3.0])
-    # Beyond the ladder its end is taken.
+    # Beyond the ladder its end is used.
     expected = 1 / time(np.array([0.0, 0.3, 0.5, 1.7, 2.0]))
     np.testing.assert_allclose(emergent.between(steps, goodput), expected)
 
@@ -83,7 +83,7 @@ def test_the_same_goodput_at_the_same_losses_is_no_difference():
     assert gap.low < 0 < gap.high
 
 
-def test_every_kind_of_contention_has_a_ladder_around_what_it_loses():
+def test_every_contention_has_ladder_around_its_loss():
     assert {(way.cross, way.timer_s) for way in emergent.WAYS.values()} == set(emergent.CENTRE)
     assert {way.cross for way in emergent.WAYS.values()} == set(emergent.CROSS)
     assert {way.alone() for way in emergent.WAYS.values()} == set(emergent.PATHS.values())

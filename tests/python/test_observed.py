@@ -1,4 +1,4 @@
-"""Observations of a study as labelled cells, on runs written by hand and on real ones."""
+"""Observations of a study as labelled cells, on runs made by hand and on real ones."""
 
 import numpy as np
 import pytest
@@ -15,7 +15,7 @@ DELAYS = {"delta_ms": (0, 50)}
 
 
 def run(first, second, drops=()):
-    """Goodput of groups a and b in four intervals of 0.5 s; drops are (time in s, port, ACK)."""
+    """Return goodput of groups a and b in four intervals of 0.5 s; drops are (time in s, port, ACK)."""
     times, ports, acks = zip(*drops, strict=True) if drops else ((), (), ())
     return {
         "goodput": {"interval_s": 0.5, "groups": ["a", "b"], "bytes": np.array([first, second], dtype="u8")},
@@ -40,7 +40,7 @@ def done():
     )
 
 
-def test_a_window_has_the_intervals_behind_its_start_up_to_its_end(done):
+def test_window_has_intervals_after_start_up_to_end(done):
     found = done["goodput"].between("0.5 s", "1.5 s")
     assert [axis.name for axis in found.axes] == ["delta_ms", "group"]
     assert found.values.tolist() == [[[6, 60], [0, 2]], [[10, 0], [3, 3]]]
@@ -55,7 +55,7 @@ def test_a_window_inside_an_interval_is_refused(done, start, end, message):
         done["goodput"].between(start, end)
 
 
-def test_events_are_counted_by_instant_and_column(done):
+def test_events_are_counted_by_time_and_column(done):
     drops = done["drops"]
     assert drops.count().values.tolist() == [[3, 0], [1, 1]]
     assert drops.count(after=0.5, until="1.5 s").values.tolist() == [[2, 0], [1, 0]]
@@ -64,17 +64,17 @@ def test_events_are_counted_by_instant_and_column(done):
     assert drops.count(port=lambda name: name.startswith("y")).values.tolist() == [[1, 0], [1, 0]]
 
 
-def test_instants_may_differ_from_cell_to_cell(done):
+def test_times_can_differ_by_combination(done):
     assert done["drops"].count(after=[1.0, 0.0]).values.tolist() == [[1, 0], [1, 1]]
 
 
-def test_the_first_event_is_undefined_where_there_is_none(done):
+def test_first_event_is_undefined_without_events(done):
     first = done["drops"].first(after="0.5 s").values
     assert first[:, 0].tolist() == [1.0, 1.2]
     assert np.isnan(first[:, 1]).all()
 
 
-def test_what_there_is_not_is_named(done):
+def test_missing_observation_is_named(done):
     with pytest.raises(InputError, match=r"no observation 'godput'; did you mean 'goodput'"):
         done["godput"]
     with pytest.raises(InputError, match=r"no column 'prt'; did you mean 'port'"):
@@ -113,9 +113,9 @@ def test_axes_may_have_names_and_values_of_their_own(tmp_path):
     done = study.run(tmp_path / "study")
     again = StudyResult.open(tmp_path / "study")
     assert again.axes == done.axes
-    for one in (done, again):
-        assert one.metric("sent").at(speed="fast", stop="12 s").values.tolist() == [
-            sum(one.run(one.grid.branches[3], seed).counts[name] for name in ("sent",)) for seed in (1, 2)
+    for row in (done, again):
+        assert row.metric("sent").at(speed="fast", stop="12 s").values.tolist() == [
+            sum(row.run(row.grid.branches[3], seed).counts[name] for name in ("sent",)) for seed in (1, 2)
         ]
     table = done.table("scalars")
     assert set(table.texts("speed")) == {"slow", "fast"}
@@ -142,7 +142,7 @@ def test_whole_tables_and_single_runs_agree(tmp_path):
         (["port"], ["axis_port"]),
     ],
 )
-def test_axes_are_called_by_the_end_of_their_keys_as_far_as_needed(keys, names):
+def test_axes_are_named_by_shortest_unique_key_suffix(keys, names):
     assert list(short_names(keys).values()) == names
 
 
@@ -157,8 +157,8 @@ def test_a_grid_is_every_combination_the_last_axis_fastest():
     ]  # fmt: skip
 
 
-def test_cells_that_are_one_world_are_read_as_often_as_they_are_there(tmp_path):
-    """They are run and stored once, in a directory that is taken up again."""
+def test_equal_combinations_are_all_read(tmp_path):
+    """They are run and stored once, in a directory that is reused."""
     delays = {"a": "1 s", "b": "1 ms", "c": "1 s"}
     named = {name: {"parameters.switch_delay": delay} for name, delay in delays.items()}
     study = optcp.Study("single-failure", {"name": named}, seeds=2)
@@ -173,7 +173,7 @@ def test_cells_that_are_one_world_are_read_as_often_as_they_are_there(tmp_path):
         assert (done.metric("sent") == done.each(lambda run: run.counts["sent"])).values.all()
 
 
-def test_a_part_that_two_threads_take_up_counts_once(tmp_path, monkeypatch):
+def test_part_taken_by_two_threads_counts_once(tmp_path, monkeypatch):
     optcp.Study("single-failure", seeds=2).run(tmp_path / "study")
     store, load = Store(tmp_path / "study"), stored.load
     names = [path.name for path in (store.root / "parts").glob("*.json")]

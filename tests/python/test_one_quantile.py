@@ -1,4 +1,4 @@
-"""Quantiles have one definition, in all modules."""
+"""One definition of quantiles in all modules."""
 
 import ast
 from pathlib import Path
@@ -10,11 +10,11 @@ OTHERS = {
     "checks/bench.py": "medians of turns of a stopwatch, which no run of a world shows",
     "stats/resampling.py": "ends of a bootstrap's interval, as order statistics of its resamples",
 }
-"""Modules that may call NumPy's or the standard library's quantiles, and why."""
+"""Modules that may call quantiles of NumPy or the standard library, with reasons."""
 
 
 def other_quantiles(module):
-    """Calls of quantiles of NumPy's or of `statistics` in a module: their lines."""
+    """Return the lines of a module that call quantiles of NumPy or of `statistics`."""
     names = {"np", "numpy", "statistics"}
     tree = ast.parse(module.read_text(encoding="utf-8"))
     attributes = [
@@ -30,7 +30,7 @@ def other_quantiles(module):
         for node in ast.walk(tree)
         if isinstance(node, ast.ImportFrom)
         and node.module in ("numpy", "statistics")
-        and INTERPOLATING & {one.name for one in node.names}
+        and INTERPOLATING & {name.name for name in node.names}
     ]
     return attributes + imported
 

@@ -1,4 +1,4 @@
-"""The outage study: closed forms by hand, networks and their traffic, statistics over failures, what runs lost."""
+"""Outage study: closed forms by hand, networks and their traffic, statistics over failures, losses of runs."""
 
 import math
 from dataclasses import replace
@@ -17,10 +17,10 @@ from optcp.outage.world import Assumptions, World
 from optcp.study import Study
 from optcp_papers.outage import law, ranking
 
-# TopoHub leaves its data files to the garbage collector.
+# TopoHub does not close its data files.
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning", "ignore::ResourceWarning")
 
-# 20 Mb/s, 8 + 4 + 8 ms one way: segments of 1500 B every 0.6 ms, a round trip of 40.6 ms.
+# 20 Mb/s, 8 + 4 + 8 ms one way: segments of 1500 B every 0.6 ms, an RTT of 40.6 ms.
 WAY = law.Way(0.008, 0.004, 0.008, 20e6)
 LINUX = law.Timers(0.0406, 0.2406, 120.0, modern=True, ack_delay_s=0.04)
 RFC = law.Timers(0.0406, 1.0, 60.0, modern=False)
@@ -31,7 +31,7 @@ def comes_back(timers, length_s):
     return law.wait(WAY, timers, LAST_S, law.Outage.of_link(WAY, length_s))
 
 
-def test_the_way_by_hand():
+def test_path_matches_hand_calculation():
     assert (WAY.rtt_s, WAY.to_failure_s) == pytest.approx((0.0406, 0.0086))
     assert WAY.window == 67
 
@@ -39,35 +39,35 @@ def test_the_way_by_hand():
 @pytest.mark.parametrize(
     ("timers", "length_s", "case", "timeouts", "resume_ms", "repair_ms"),
     [
-        # What comes through first is sent 8.6 ms before the repair; three duplicate ACKs are a round trip later.
+        # The first segment that gets through is sent 8.6 ms before the repair; three duplicate ACKs take one RTT more.
         (RFC, 0.015, "near clock", 0, 6.4, 6.4 + 40.6 + 1.2),
-        # Timers of 1, 2, 4, 8 s, from the last ACK on.
+        # RTOs of 1, 2, 4, 8 s, from the last ACK on.
         (RFC, 0.05, "timeout", 1, 1008, 1008 + 40.6),
         (RFC, 1.5, "timeout", 2, 3008, 3008 + 40.6),
         (RFC, 5.0, "timeout", 3, 7008, 7008 + 40.6),
-        # The ACK that was delayed for 40 ms passes B at 56 ms, and is at the sender 12 ms later.
+        # The ACK that was delayed by 40 ms passes B at 56 ms, and reaches the sender 12 ms later.
         (LINUX, 0.05, "delayed ACK", 0, 68, 68 + 40.6),
-        # A probe two round trips after the last segment; 1.2406 s of timers behind it.
+        # A probe two RTTs after the last segment, and 1.2406 s of RTOs after it.
         (LINUX, 0.08, "probe", 0, 89.2, 89.2 + 40.6 + 30.75),
         (LINUX, 0.3, "timeout", 1, 329.8, 329.8 + 81.2),
         (LINUX, 0.6, "timeout", 2, 811.0, 811.0 + 40.6),
     ],
 )
-def test_how_a_flow_comes_back_by_hand(timers, length_s, case, timeouts, resume_ms, repair_ms):
+def test_flow_recovery_matches_hand_calculation(timers, length_s, case, timeouts, resume_ms, repair_ms):
     found = comes_back(timers, length_s)
     assert (found.case, found.timeouts) == (case, timeouts)
     assert (1000 * found.resume_s, 1000 * found.repair_s) == pytest.approx((resume_ms, repair_ms), abs=1e-9)
 
 
-def test_acks_of_the_far_end_come_through():
+def test_acks_of_far_end_restart_flow():
     way = law.Way(0.002, 0.004, 0.014, 20e6)
     found = law.wait(way, LINUX, 0.002, law.Outage.of_link(way, 0.02))
-    # What the receiver acknowledged last passes B at 28 ms; the first ACK after 20 ms is at the sender 6 ms later.
+    # The last acknowledgement of the receiver passes B at 28 ms; the first ACK after 20 ms is at the sender 6 ms later.
     assert (found.case, found.resume_s) == ("far clock", pytest.approx(0.026))
 
 
-def test_the_stretch_over_long_outages_tends_to_what_the_page_says():
-    # Steps of 1, 3, 7, ... units without anything in front: the mean in each is (r - 1) / ln r, r = 3, 7/3, ...
+def test_stretch_of_long_outages_matches_page():
+    # Steps of 1, 3, 7, ... units without an offset: the mean in each is (r - 1) / ln r, r = 3, 7/3, ...
     by_hand = []
     before = 1.0
     for after in (3.0, 7.0, 15.0):
@@ -80,16 +80,16 @@ def test_the_stretch_over_long_outages_tends_to_what_the_page_says():
     assert [law.step_bound(k) for k in (1, 2, 3)] == pytest.approx([3, 7 / 3, 15 / 7])
 
 
-def test_what_a_timeout_costs_newreno():
+def test_timeout_cost_of_newreno():
     waited = comes_back(RFC, 0.05)
     found = law.shortfall(WAY, waited, LAST_S, 0.0406, law.Outage.of_link(WAY, 0.05), law.REGROWTHS["newreno"])
-    # From 12.6 ms before the failure to the timer at 1008 ms; then slow start to 33, and a segment a round trip.
+    # From 12.6 ms before the failure to the RTO at 1008 ms; then slow start to 33, and one segment per round trip.
     assert found.silent == pytest.approx(1.0206 * 67 / 0.0406)
     half = 67 / 2
     assert found.regrow == pytest.approx(67 * math.log2(half) - (half - 1) + 67 * 67 / 8)
 
 
-def test_networks_have_demands_and_say_what_is_wrong():
+def test_networks_have_demands_or_a_message():
     abilene = Network.find("sndlib/abilene")
     assert (len(abilene.nodes), len(abilene.links), len(abilene.demands)) == (12, 15, 132)
     assert events.bridges(abilene) == {"ATLAM5-ATLAng"}
@@ -103,24 +103,24 @@ def test_pairs_are_drawn_by_their_demands():
     assert [drawn.count(pair) for pair in demands] == [6, 2, 1]
 
 
-def test_the_busiest_link_carries_what_was_asked():
+def test_busiest_link_has_requested_load():
     assumed = Assumptions(peak=0.5, short_share=0.0, flow_mbps=1.0)
     network = Network.find("sndlib/abilene")
     world = World.of(network, assumed)
     paths = network.paths(6.5)
     wanted = {pair: float(world.long.count(pair)) for pair in dict.fromkeys(world.long)}
-    # 1 Mb/s a flow, whole flows: within a flow a hop of 50 Mb/s.
+    # 1 Mb/s per flow, whole flows: within one flow, a link of 50 Mb/s.
     assert busiest({pair: paths[pair] for pair in wanted}, wanted) == pytest.approx(50, abs=3)
 
 
-def test_the_mean_of_the_sizes_is_the_page_s():
+def test_mean_size_matches_page():
     assert Assumptions().mean_size == pytest.approx(1.09e6, rel=0.01)
     assert Assumptions(clamp_mb=1000).mean_size == pytest.approx(1.71e6, rel=0.01)
     assert Assumptions(sizes="hadoop", clamp_mb=1000).mean_size == pytest.approx(120e3, rel=0.02)
 
 
 def square(directory):
-    """Four towns in a ring, of which neighbours are 100, 200, 300 and 400 km apart."""
+    """Write four towns in a ring, whose neighbours are 100, 200, 300 and 400 km apart."""
     file = directory / "square.gml"
     links = [("A", "B", 100), ("B", "C", 200), ("C", "D", 300), ("D", "A", 400)]
     nodes = "".join(f'  node [ id {at} label "{name}" ]\n' for at, name in enumerate("ABCD"))
@@ -134,13 +134,13 @@ def test_spare_capacity_of_a_ring_by_hand(tmp_path):
     one = {("A", "B"): 1.0}
     network = Network(network.kind, network.reference, network.nodes, network.links, one)
     loads = capacity.rerouted(network, Assumptions(), ["A-B"])
-    # Its 60 Mb/s over one link take three others.
+    # 60 Mb/s over one link need three other links.
     assert (loads.spare, loads.added, loads.busiest_detour("A-B")) == pytest.approx((3.0, 0.0, 0.6))
     spare = capacity.spare_of(network, Assumptions(), ["A-B"])
     assert spare["1+1"].spare == spare["local"].spare == 3.0
 
 
-def test_the_working_path_of_a_pair_is_the_one_of_less_delay(tmp_path):
+def test_working_path_has_less_delay(tmp_path):
     network = square(tmp_path)
     # From D to A over C and B are 600 km, over their own link 400; from A to C over D are 700, over B 300.
     assert network.pair_hops([("D", "A"), ("A", "C")], 5.0) == {("D", "A"): [1, 3], ("A", "C"): [2, 2]}
@@ -155,7 +155,7 @@ def test_statistics_over_failures():
     assert found.estimate == pytest.approx(15 / 4)
     # Three failures are too few for an interval.
     assert found.interval == stats.Interval(15 / 4, -math.inf, math.inf, 3)
-    # The same resamples: a difference of a statistic from itself is none.
+    # With equal resamples the difference of a statistic from itself is zero.
     many = resampled.mean(np.arange(9.0), np.ones(9))
     assert (many - many).interval == stats.Interval(0.0, 0.0, 0.0, 9)
     pooled = resampled.quantile([[1.0, 1.0], [], [9.0]], [1.0, 5.0, 4.0], 0.5)
@@ -163,11 +163,11 @@ def test_statistics_over_failures():
     assert resampled.mean([np.nan, 3.0], [1.0, 1.0]).estimate == 3.0
 
 
-def test_a_failure_costs_what_the_twin_got_more():
-    """On abilene: nothing is lost by flows elsewhere that nobody disturbs, and all of it where nothing answers."""
+def test_failure_cost_is_difference_to_twin():
+    """On abilene: undisturbed flows elsewhere lose nothing, and without a mechanism everything is lost."""
     assumed = Assumptions(short_share=0.0, window_s=1.0)
     of = World.of(Network.find("sndlib/abilene"), assumed)
-    chosen = [one for one in events.links(of.network) if one.name == "DNVRng-KSCYng"]
+    chosen = [link for link in events.links(of.network) if link.name == "DNVRng-KSCYng"]
     axes = {
         "mechanism": {name: MECHANISMS[name].settings for name in ("none", "1+1")},
         "failure": {"none": {"failures": []}, chosen[0].name: chosen[0].settings(assumed.warm_up_s)},
@@ -198,7 +198,7 @@ def test_ducts_are_neighbours_by_bearing():
     assert len(events.ducts(geant, events.LIKELY_DEGREES)) == 16
 
 
-def test_failures_count_as_often_as_they_are_said_to_happen():
+def test_failures_are_weighted_by_frequency():
     """Links of 100 and 300 km, ducts of 100 and 100 km; a fifth of failures are ducts."""
     happened = [events.Event(name, (name,), (), 0.0, km) for name, km in (("a", 100.0), ("b", 300.0))]
     happened += [events.Event(name, ("a", name), (), 0.0, 100.0) for name in ("c", "d")]

@@ -1,4 +1,4 @@
-"""`optcp outage`: a small network from end to end, what stands at defaults, and what is refused."""
+"""`optcp outage`: a small network from end to end, default assumptions, and refused input."""
 
 import json
 import re
@@ -13,7 +13,7 @@ from optcp.outage.result import WORST, grid_of
 from optcp.outage.world import Assumptions, World
 from optcp.study import StudyResult
 
-# TopoHub leaves its data files to the garbage collector.
+# TopoHub does not close its data files.
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning", "ignore::ResourceWarning")
 
 LINKS = [("A", "B", 100), ("B", "C", 200), ("C", "D", 300), ("D", "A", 400), ("D", "E", 50)]
@@ -24,7 +24,7 @@ SET = ("--set", "rate_mbps=20", "--set", "window_s=1")
 
 @pytest.fixture
 def ring(tmp_path, monkeypatch):
-    """Four towns in a ring, a fifth behind a bridge, and a matrix."""
+    """Write four towns in a ring, a fifth after a bridge, and a matrix."""
     nodes = "".join(f'  node [ id {at} label "{name}" ]\n' for at, name in enumerate("ABCDE"))
     place = "ABCDE".index
     edges = "".join(f"  edge [ source {place(a)} target {place(b)} length {km} ]\n" for a, b, km in LINKS)
@@ -34,42 +34,42 @@ def ring(tmp_path, monkeypatch):
     return tmp_path
 
 
-def test_a_network_of_ones_own_from_end_to_end(optcp, ring):
+def test_own_network_from_end_to_end(optcp, ring):
     status, out, err = optcp("outage", "ring.gml", "--demands", "demands.csv", *ASKED, *SET)
     assert status == 0, err
     directory = ring / "results" / "outage-ring"
     text = (directory / "outage.json").read_text()
     found = json.loads(text)
     assert (found["network"], found["demands"], found["left_out"]) == ("ring.gml", "demands.csv", ["D-E"])
-    assumed = {one["name"]: (one["value"], one["default"]) for one in found["assumed"]}
+    assumed = {item["name"]: (item["value"], item["default"]) for item in found["assumed"]}
     assert (assumed["rate_mbps"], assumed["peak"]) == ((20, False), (0.6, True))
-    # What a failure cost is what the functions say of the stored runs.
-    asked = OutageQuery.of("ring.gml", "demands.csv", ["none", "1+1"], settings={"rate_mbps": "20", "window_s": "1"})
-    done = StudyResult.open(directory)
+    # The costs equal those that the functions calculate from the stored runs.
+    asked = Asked.of("ring.gml", "demands.csv", ["none", "1+1"], settings={"rate_mbps": "20", "window_s": "1"})
+    done = Done.open(directory)
     assert len(done.grid.branches) == 2 * (1 + 4)
     costs = study.CostsOf(asked.network, asked.events)(done)
     values = {(row["mechanism"], row["metric"]): row for row in found["rows"]}
     for mechanism in asked.mechanisms:
         of = costs.cells[mechanism,]
-        by_hand = sum(one.total_mb * event.km for one, event in zip(of, asked.events, strict=True)) / 1000
+        by_hand = sum(cost.total_mb * event.km for cost, event in zip(of, asked.events, strict=True)) / 1000
         row = values[mechanism, "lost_mb"]
         assert row["value"] == pytest.approx(by_hand)
         assert (row["n"], row["ci95"]) == (4, [None, None]), "four failures are too few for an interval"
-        listed = [one["lost_mb"] for one in found["costs"] if one["mechanism"] == mechanism]
-        assert listed == pytest.approx([one.total_mb for one in of])
+        listed = [item["lost_mb"] for item in found["costs"] if item["mechanism"] == mechanism]
+        assert listed == pytest.approx([cost.total_mb for cost in of])
     assert values["none", "network_p50_ms"]["value"] > 100 > values["1+1", "network_p50_ms"]["value"]
-    spare = spare_of(asked.network, asked.assumed.world, [one.name for one in asked.events])
+    spare = spare_of(asked.network, asked.assumed.world, [event.name for event in asked.events])
     assert values["1+1", "spare_x"]["value"] == pytest.approx(spare["1+1"].spare)
-    # The worst ones, by mechanism, on the terminal and the page.
+    # The worst failures by mechanism, on the terminal and on the page.
     page = (directory / "index.html").read_text()
-    worst = sorted((one["lost_mb"], one["failure"]) for one in found["costs"] if one["mechanism"] == "none")
+    worst = sorted((item["lost_mb"], item["failure"]) for item in found["costs"] if item["mechanism"] == "none")
     assert re.search(rf"^failure +none +1\+1\n{worst[-1][1]} ", out, re.MULTILINE)
     for shown in ("peak = 0.6", "no mechanism can replace them (bridges): D-E", "without disjoint paths"):
         assert shown in page
         assert shown in err
     assert "<svg" in page
     assert "rate_mbps" not in err
-    # The same again makes no runs.
+    # Repeating the command makes no runs.
     before = {path: path.stat().st_mtime_ns for path in directory.rglob("parts/*.json")}
     status, again, _ = optcp("outage", "ring.gml", "--demands", "demands.csv", *ASKED, *SET)
     assert (status, again) == (0, out)
@@ -77,7 +77,7 @@ def test_a_network_of_ones_own_from_end_to_end(optcp, ring):
     assert (directory / "outage.json").read_text() == text
 
 
-def test_another_mechanism_reuses_the_runs_and_gravity_is_said(optcp, ring):
+def test_added_mechanism_reuses_runs_and_gravity_warns(optcp, ring):
     first = ("--mechanism", "ti-lfa", "--jobs", "1", *SET, "--out", "out")
     assert optcp("outage", "ring.gml", *first)[0] == 0
     runs = set((ring / "out" / "parts").glob("*.json"))
@@ -85,7 +85,7 @@ def test_another_mechanism_reuses_the_runs_and_gravity_is_said(optcp, ring):
     assert status == 0
     assert "demands = gravity" in err
     assert runs < set((ring / "out" / "parts").glob("*.json"))
-    # Another question to the same directory is another study.
+    # Another query for the same directory is another study.
     status, _, err = optcp("outage", "ring.gml", *first, "--set", "peak=0.3")
     assert status == 2
     assert "the directory holds another study" in err
@@ -112,7 +112,7 @@ def test_another_mechanism_reuses_the_runs_and_gravity_is_said(optcp, ring):
         (["ring.gml", "--failures", "ducts"], "node positions are unknown"),
         (["ring.gml", "--failures", "doubles", "--set", "window_s=1"], "fails up to 2 s later"),
     ],
-    ids=lambda one: " ".join(one) if isinstance(one, list) else "",
+    ids=lambda item: " ".join(item) if isinstance(item, list) else "",
 )
 def test_bad_input_is_status_2_and_writes_nothing(optcp, ring, arguments, said):
     (ring / "bad.csv").write_text("A,B,1\nA,B\n")
@@ -126,31 +126,31 @@ def test_bad_input_is_status_2_and_writes_nothing(optcp, ring, arguments, said):
     assert sorted(ring.rglob("*")) == before
 
 
-def test_every_assumption_can_be_set_and_has_words():
+def test_every_assumption_can_be_set_and_is_described():
     assert set(SETTINGS) | {"sizes"} == {*Assumptions.names(), "detection_ms", "cuts_a_1000_km"}
     defaults = Assumed()
-    assert all(one.read(str(getattr(defaults, name))) == getattr(defaults, name) for name, one in SETTINGS.items())
-    # Detection that takes long is waited for.
+    assert all(item.read(str(getattr(defaults, name))) == getattr(defaults, name) for name, item in SETTINGS.items())
+    # A long detection time extends the window.
     assert Assumed.read({"detection_ms": "3000"}).world.window_s == 13
 
 
-def test_worlds_have_the_demands_that_were_given(ring):
+def test_scenarios_have_given_demands(ring):
     network = Network.find("ring.gml", "demands.csv")
     world = World.of(network, Assumptions(rate_mbps=20), "between.csv")
     assert 'matrix = "between.csv"' in world.text
     assert set(world.long) <= set(network.demands)
 
 
-def test_demands_may_have_the_names_of_the_file_and_any_unit(ring):
+def test_demands_accept_file_names_and_any_unit(ring):
     (ring / "named.gml").write_text(
         (ring / "ring.gml").read_text().replace('"A"', '"A Coruña"').replace("length 100", "length 100 capacity 400"),
         encoding="utf-8",
     )
     (ring / "named.csv").write_text("A Coruña;B;0.0004\nB;A-Coruña;0.0001\nA-Coruña;B;0.0012\n", encoding="utf-16")
     network = Network.find("named.gml", "named.csv")
-    # Rows of one pair add up, whichever name they use.
+    # Rows of one pair add up, under either name.
     assert network.demands[("A-Coruña", "B")] == 16 * network.demands[("B", "A-Coruña")]
-    warned = {one.name: one.message for one in OutageQuery.of("named.gml", "named.csv").of_file()}
+    warned = {item.name: item.message for item in Asked.of("named.gml", "named.csv").of_file()}
     assert warned == {
         "rates-not-read": "the links of named.gml have `capacity`, which is ignored: each has 100 Mb/s (rate_mbps)"
     }
@@ -158,8 +158,8 @@ def test_demands_may_have_the_names_of_the_file_and_any_unit(ring):
 
 def test_nodes_and_pairs_of_links_fail_too(optcp, ring):
     for failures in ("nodes", "doubles"):
-        asked = OutageQuery.of("ring.gml", mechanisms=["ti-lfa"], failures=failures)
-        assert len({one.name for one in asked.events}) == len(asked.events)
+        asked = Asked.of("ring.gml", mechanisms=["ti-lfa"], failures=failures)
+        assert len({event.name for event in asked.events}) == len(asked.events)
         assert not asked.left_out
     set_ = ("--set", "rate_mbps=10", "--set", "window_s=1")
     status, out, _ = optcp("outage", "ring.gml", "--failures", "nodes", "--mechanism", "ti-lfa", "--jobs", "1", *set_)
@@ -172,5 +172,5 @@ def test_nodes_and_pairs_of_links_fail_too(optcp, ring):
 def test_own_demands_need_no_file():
     asked = OutageQuery.of("sndlib/abilene", mechanisms=["none"])
     assert asked.own_demands
-    assert not any("gravity" in str(one) for one in asked.default_assumptions())
+    assert not any("gravity" in str(item) for item in asked.standing())
     assert len(grid_of(asked).branches) == 1 + 14

@@ -1,4 +1,4 @@
-"""The two packages: optcp, and optcp-papers, which needs it and of which it knows nothing."""
+"""Packages optcp and optcp-papers: the latter depends on the former, never the reverse."""
 
 import ast
 import tomllib
@@ -26,7 +26,7 @@ def test_every_folder_with_claims_is_an_installed_paper():
 def test_the_core_imports_nothing_of_the_papers():
     for file in (ROOT / "python" / "optcp").rglob("*.py"):
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
-            names = [one.name for one in node.names] if isinstance(node, ast.Import) else []
+            names = [name.name for name in node.names] if isinstance(node, ast.Import) else []
             names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
             assert not [name for name in names if name.startswith("optcp_papers")], file
 

@@ -1,4 +1,4 @@
-"""Figures out of axes: which items are drawn, and what a page says of them."""
+"""Figures by axes: selection of drawn items, and labels of a page."""
 
 import re
 from types import SimpleNamespace

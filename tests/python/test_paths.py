@@ -1,4 +1,4 @@
-"""What ``optcp validate --paths`` prints of flows that routers spread, and of protected links under routers."""
+"""Output of ``optcp validate --paths`` for ECMP flows, and for protected links with routing."""
 
 from collections import Counter
 
@@ -45,23 +45,23 @@ def printed(command, tmp_path, *more):
     return out
 
 
-def test_every_flow_has_the_path_that_its_hash_gives(optcp, tmp_path):
+def test_every_flow_has_path_of_its_hash(optcp, tmp_path):
     lines = printed(optcp, tmp_path).splitlines()
     ways = [line.split()[1:5] for line in lines if line.startswith("f/")]
     assert len(ways) == 40
     assert {tuple(way[:2] + way[3:]) for way in ways} == {("H0", "A", "B"), ("H1", "A", "B")}
     over = Counter(way[2] for way in ways)
-    # Of 40 flows each spine has about 20: five standard deviations are 16.
+    # Of 40 flows each spine has about 20; five standard deviations are 16.
     assert set(over) == {"P", "Q"}
     assert max(over.values()) <= 36
     spread = next(line for line in lines if line.startswith("A   "))
     assert spread.split() == ["A", "1", "A->P", str(over["P"]), "A->Q", str(over["Q"])]
-    # ACKs come from B to two hosts.
+    # ACKs go from B to two hosts.
     back = next(line for line in lines if line.startswith("B   ")).split()
     assert (back[1], int(back[3]) + int(back[5])) == ("2", 40)
 
 
-def test_runs_have_hashes_of_their_own(optcp, tmp_path):
+def test_runs_have_different_hashes(optcp, tmp_path):
     assert printed(optcp, tmp_path, "--seed", "1") != printed(optcp, tmp_path, "--seed", "2")
     fixed = ("--set", "routing.ecmp_seed=5")
     assert printed(optcp, tmp_path, "--seed", "1", *fixed).replace("seed 1", "seed 2") == printed(
@@ -79,7 +79,7 @@ def test_backups_of_links_are_for_all_that_is_routed(optcp, tmp_path):
     ]
 
 
-def test_the_map_is_as_wide_as_hashes_have_it(tmp_path):
+def test_map_width_shows_flows_per_hash(tmp_path):
     path = tmp_path / "world.toml"
     path.write_text(WORLD, encoding="utf-8")
     core = optcp.load(path).core

@@ -1,4 +1,4 @@
-"""What lies beside a world of satellites: where nodes are, and the round trips of the path; for pictures alone."""
+"""Files stored next to a satellite scenario: positions of nodes and RTTs of the path, which only pictures use."""
 
 import numpy as np
 import pytest
@@ -21,7 +21,7 @@ def directions(latitude_deg, longitude_deg):
 
 @pytest.mark.parametrize("latitude_deg", [-90, -51.9, 0, 14.6, 45, 89])
 @pytest.mark.parametrize("height_km", [0, 630, 20_000])
-def test_what_is_straight_above_a_place_is_over_it(latitude_deg, height_km):
+def test_position_overhead_matches_ground_point(latitude_deg, height_km):
     place = Station("here", latitude_deg, 121)
     there = place.position(500.0) + height_km * place.up(500.0)
     found = orbits.geodetic(there, 500.0)
@@ -31,8 +31,8 @@ def test_what_is_straight_above_a_place_is_over_it(latitude_deg, height_km):
         assert found[1] == pytest.approx(121)
 
 
-def test_a_satellite_over_the_equator_goes_east_by_its_motion_less_the_turn_of_the_earth():
-    """At 0 s it is where Greenwich is not yet; a sidereal day of 86 164.1 s is a turn of the earth."""
+def test_equatorial_satellite_moves_east_relative_to_earth():
+    """At 0 s it is at the longitude opposite to Greenwich's angle; a sidereal day of 86 164.1 s is one rotation."""
     found = places.places({}, EQUATOR, [0], np.array([0.0, 60.0, 120.0]))["S0"]
     a_minute = 60 * (360 / EQUATOR.period_s - 360 / 86_164.1)
     assert found.latitude_deg == pytest.approx(0, abs=1e-9)
@@ -42,7 +42,7 @@ def test_a_satellite_over_the_equator_goes_east_by_its_motion_less_the_turn_of_t
 
 
 @pytest.mark.parametrize("name", ["kuiper-630", "iridium"])
-def test_between_rows_a_satellite_is_where_it_is(name):
+def test_position_is_interpolated_between_rows(name):
     of, quarter = shell(name), np.arange(0.0, 1500.0, 7.0)
     track = places.places({}, of, [5], places.times(0.0, 1500.0))["S5"]
     latitude, longitude, height = orbits.geodetic(orbits.positions(of, quarter, [5])[:, 0], quarter)
@@ -52,22 +52,22 @@ def test_between_rows_a_satellite_is_where_it_is(name):
     assert (np.linalg.norm(found, axis=1) - 1) * orbits.EARTH_KM == pytest.approx(height, abs=0.03)
 
 
-def test_the_command_writes_where_everything_is_that_was_on_a_path(optcp, tmp_path):
+def test_command_writes_positions_of_all_nodes_on_paths(optcp, tmp_path):
     assert optcp("constellation", *ASKED, "--out", "leo")[0] == 0
     found = beside.beside(tmp_path / "leo")
     assert list(found.places) == ["Manila", "Dalian", "S183", "S184", "S217", "S218"]
-    assert [one.still for one in found.places.values()] == [True, True, False, False, False, False]
+    assert [place.still for place in found.places.values()] == [True, True, False, False, False, False]
     assert found.paths.names == ("Manila", "Dalian")
     now = directions(found.places["S217"].latitude_deg[0], found.places["S217"].longitude_deg[0])
     there = orbits.geodetic(orbits.positions(KUIPER, 18.5, [217])[0], 18.5)
     assert now == pytest.approx(directions(*there[:2]), abs=1e-5)
     computed = series(KUIPER, station("Manila"), station("Dalian"), 2.0, first_s=18.5)
     assert found.paths.rtt_ms == pytest.approx(computed.rtt_ms, abs=1e-6)
-    said = [(one.start_s + 18.5, one.change, one.satellites) for one in found.paths.stretches()]
-    assert said == [(one.start_s, one.change, one.satellites) for one in computed.stretches()]
+    said = [(stretch.start_s + 18.5, stretch.change, stretch.satellites) for stretch in found.paths.stretches()]
+    assert said == [(stretch.start_s, stretch.change, stretch.satellites) for stretch in computed.stretches()]
 
 
-def test_results_do_not_know_it_and_runs_keep_it(optcp, tmp_path):
+def test_positions_are_kept_by_runs_but_not_in_results(optcp, tmp_path):
     optcp("constellation", *ASKED, "--out", "leo")
     world = tmp_path / "leo" / "world.toml"
     digest, scenario = load(world).run().metrics_sha256, load(world).sha256
@@ -79,11 +79,11 @@ def test_results_do_not_know_it_and_runs_keep_it(optcp, tmp_path):
     assert beside.beside(tmp_path / "leo") == beside.ConstellationFiles({}, None)
 
 
-def test_an_outage_is_read_as_one(tmp_path):
+def test_outage_is_read_as_outage(tmp_path):
     file = tmp_path / "rtt.csv"
     file.write_text("at (s),rtt (ms),satellites\n0,20.000000,1-2\n0.1,,\n0.2,30.000000,3\n0.3,29.900000,3\n")
     found = round_trips(file)
-    assert [(one.start_s, one.end_s, one.change) for one in found.stretches()] == [
+    assert [(stretch.start_s, stretch.end_s, stretch.change) for stretch in found.stretches()] == [
         (0, 0.1, "first"), (0.1, 0.2, "outage"), (0.2, pytest.approx(0.4), "back")
     ]  # fmt: skip
     assert written(found) == file.read_text()

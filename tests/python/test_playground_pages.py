@@ -1,4 +1,4 @@
-"""Pages that simulate: which worlds are in them, what comes along, and which are small enough for links."""
+"""Pages that simulate: included scenarios and files, and scenarios that are small enough for links."""
 
 import base64
 import json
@@ -13,7 +13,7 @@ from optcp.scenarios.shipped import find, scenarios
 from optcp.web.playground import address, page, read, short, simulator, starts
 from optcp.web.playground.world import observed, packet_hops, small
 
-# TopoHub leaves the file open that it has read.
+# TopoHub does not close the files that it reads.
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning", "ignore::ResourceWarning")
 WITH = pytest.mark.skipif(simulator() is None, reason="no simulator is in this installation: `make playground`")
 GML = """graph [
@@ -39,12 +39,12 @@ def from_files(tmp_path):
 
 
 def worlds_of(text):
-    """The worlds of a page."""
+    """Return the scenarios of a page."""
     return json.loads(re.search(r'<script type="application/json" id="worlds">(.*?)</script>', text, re.DOTALL)[1])
 
 
 def opened(found):
-    """The world of an address."""
+    """Return the scenario of an address."""
     kind, _, text = found.partition("=")
     assert kind == "#w"
     assert re.fullmatch(r"[\w-]+", text)
@@ -55,7 +55,7 @@ def core(name, **settings):
     return _core.Scenario.load(str(find(name)), list(settings.items()))
 
 
-def test_a_world_comes_with_what_its_files_say(from_files):
+def test_scenario_includes_content_of_its_files(from_files):
     start = read(from_files)
     assert (start.name, start.text) == ("world.toml", FILES)
     assert set(start.library) == {"graphs", "table"}
@@ -79,11 +79,11 @@ def test_the_command_writes_a_page_of_the_worlds_that_are_named(optcp, tmp_path)
         scenarios()[name].read_text(encoding="utf-8") for name in ("ring", "das-fig6")
     ]
     assert optcp("playground", "--out", "own.html") == (0, "own.html\n", "")
-    assert worlds_of((tmp_path / "own.html").read_text(encoding="utf-8")) == [dict(vars(one)) for one in starts()]
+    assert worlds_of((tmp_path / "own.html").read_text(encoding="utf-8")) == [dict(vars(start)) for start in starts()]
 
 
 @WITH
-def test_the_command_says_that_a_world_is_long_for_a_browser(optcp):
+def test_command_warns_of_long_run_in_browser(optcp):
     status, out, err = optcp("playground", "lbas", "--set", "stop=200 s", "--out", "long.html")
     assert (status, out) == (0, "long.html\n")
     assert re.fullmatch(
@@ -92,7 +92,7 @@ def test_the_command_says_that_a_world_is_long_for_a_browser(optcp):
 
 
 @pytest.mark.skipif(simulator() is not None, reason="the installation has a simulator")
-def test_without_a_simulator_the_command_says_how_to_make_one(optcp, tmp_path):
+def test_missing_simulator_names_build_command(optcp, tmp_path):
     status, out, err = optcp("playground", "ring")
     assert (status, out) == (2, "")
     assert "compile it with `make playground`" in err
@@ -119,7 +119,7 @@ def test_a_module_that_is_handed_in_is_that_of_the_page():
 
 
 @pytest.mark.parametrize("name", ["ring", "das-fig4", "germany50", "slides-first", "tcp-cubic-reno"])
-def test_packet_hops_are_estimated_from_above_and_not_by_far(name):
+def test_packet_hops_have_tight_upper_bound(name):
     simulated = package.load(name).run().counts["packet_hops"]
     assert 0.9 * simulated < packet_hops(core(name)) < 2 * simulated
 
@@ -129,9 +129,9 @@ def test_a_link_opens_a_small_world_with_all_that_is_drawn():
     assert start["name"] == "a world.toml"
     assert start["library"] == {}
     world = _core.Scenario.parse(start["text"], start["name"])
-    assert {one["kind"] for one in json.loads(world.resolved())["observe"]} >= {"goodput", "tcp", "queue"}
-    assert "# Added for the plots of the page; the run is the same." in start["text"]
-    digests = [one.run(1, digest=True).records_sha256 for one in (world, core("das-fig6"))]
+    assert {load["kind"] for load in json.loads(world.resolved())["observe"]} >= {"goodput", "tcp", "queue"}
+    assert "# Added for the pictures of the page; the run is the same." in start["text"]
+    digests = [item.run(1, digest=True).records_sha256 for item in (world, core("das-fig6"))]
     assert digests[0] == digests[1]
 
 
@@ -151,12 +151,12 @@ def test_a_run_of_unknown_length_gets_no_intervals():
 
 
 @pytest.mark.parametrize("name", ["lbas", "erlang-b", "reconfigurable-restoration"])
-def test_no_link_opens_what_is_long_or_has_no_tcp(name):
+def test_long_runs_and_runs_without_tcp_have_no_link(name):
     assert not small(core(name))
     assert short(core(name), f"{name}.toml") == ""
 
 
-def test_no_link_opens_what_names_files(from_files):
+def test_scenarios_that_name_files_have_no_link(from_files):
     world = _core.Scenario.load(str(from_files))
     assert small(world)
     assert short(world, "world.toml") == ""

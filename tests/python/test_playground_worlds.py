@@ -1,4 +1,4 @@
-"""The worlds with which the playground opens: small ones, each with what it is there to show."""
+"""Starting scenarios of the playground: small, and each shows its effect."""
 
 import itertools
 import tomllib
@@ -18,13 +18,13 @@ PS_A_SECOND = 1e12
 
 
 def run(name, *, seed=1, also="", **settings):
-    """A run, with more observations and other parameters."""
+    """Return a run with further observations and other parameters."""
     keys = [(key if "." in key else f"parameters.{key}", value) for key, value in settings.items()]
     return Scenario.parse(TEXTS[name] + also, f"{name}.toml").set(dict(keys)).run(seed)
 
 
 def mbps(run):
-    """Goodput of each interval by group."""
+    """Return goodput of each interval by group."""
     goodput = run["goodput"]
     return {
         group: goodput.where(group=group)["bytes"] * 8e-6 / goodput.interval_s for group in goodput.distinct("group")
@@ -32,7 +32,7 @@ def mbps(run):
 
 
 def mean_mbps(run, from_s, until_s):
-    """Mean goodput by group in a part of the run."""
+    """Return mean goodput by group in a part of the run."""
     first, last = (round(at / run["goodput"].interval_s) for at in (from_s, until_s))
     return {group: rates[first:last].mean() for group, rates in mbps(run).items()}
 
@@ -41,7 +41,7 @@ def observing(kind):
     return f'\n[[observe]]\nname = "{kind}"\nkind = "{kind}"\n'
 
 
-def test_the_ring_comes_first_and_a_world_of_each_study_behind_it():
+def test_ring_is_first_then_one_scenario_per_study():
     assert list(TEXTS) == ["ring", "gmpls", "bundle", "fast-reroute", "days-and-nights", "satellite"]
     assert TEXTS["ring"].startswith(shipped.scenarios()["ring"].read_text(encoding="utf-8")[:60])
 
@@ -52,14 +52,14 @@ def test_worlds_are_small_and_have_the_three_pictures(name):
     assert world.warnings == ()
     assert len(TEXTS[name].encode()) < 6000
     shown = world.run(1)
-    assert PICTURES.items() <= {one["name"]: one["kind"] for one in world.resolved["observe"]}.items()
+    assert PICTURES.items() <= {item["name"]: item["kind"] for item in world.resolved["observe"]}.items()
     assert 40 <= len(np.unique(shown["goodput"]["time_ps"])) <= 100
     assert len(shown["cwnd"].distinct("flow")) <= 4
     assert shown["queue"]["mean_packets"].max() > 1
     assert "\n#" in TEXTS[name].partition("title =")[0]
 
 
-def test_gmpls_stands_still_for_the_switch_delay():
+def test_gmpls_flow_stalls_during_switch_delay():
     late, soon = (mbps(run("gmpls", switch_delay=delay)) for delay in ("1 s", "0 ms"))
     for group in ("switched", "watched"):
         assert late[group][51:60].max() == 0
@@ -70,7 +70,7 @@ def test_gmpls_stands_still_for_the_switch_delay():
 def test_gmpls_gains_by_a_short_delay_as_table_3_has_it():
     def good(delay):
         runs = [run("gmpls", seed=seed, switch_delay=delay) for seed in range(1, 41)]
-        return np.mean([sum(mean_mbps(one, 5, 6.5).values()) for one in runs])
+        return np.mean([sum(mean_mbps(item, 5, 6.5).values()) for item in runs])
 
     assert 1.02 < good("50 ms") / good("0 ms") < 1.15
 
@@ -80,7 +80,7 @@ def test_a_bundle_shares_its_lightpaths_where_each_place_has_one_of_its_own():
     shared, own = run("bundle"), run("bundle", selection="destination")
     before, behind = mean_mbps(own, 5, 10), mean_mbps(own, 11, 20)
     assert max(before.values()) < 1.01 * most
-    # Two lightpaths are left, and places 0 and 2 are even: their flows take the first of these.
+    # Two lightpaths remain, and places 0 and 2 are even: their flows take the first of these.
     assert behind["to-M0"] + behind["to-M2"] == pytest.approx(most, rel=0.06)
     assert behind["to-M1"] == pytest.approx(most, rel=0.06)
     behind = mean_mbps(shared, 11, 20)
@@ -93,23 +93,23 @@ def test_the_least_work_is_chosen_packet_by_packet():
         first, second = (run["queue"].where(port=f"lightpath{number}:L->R")["mean_packets"] for number in range(2))
         return np.abs(second - first).max()
 
-    # Packets of one size on lightpaths of one rate: no two queues differ by more than the packet that comes.
+    # Packets of one size on lightpaths of one rate: no two queues differ by more than the arriving packet.
     assert apart(run("bundle")) <= 1 < apart(run("bundle", selection="destination"))
 
 
-def test_packets_overtake_others_and_suppression_takes_the_harm_away():
+def test_suppression_prevents_harm_of_reordering():
     def events(**settings):
         found = run("fast-reroute", also=observing("reordering") + observing("packets"), **settings)
         assert found.counts["dropped"] == 0
         counts = Counter(found["reordering"].texts("event"))
         acks = found["packets"].where(event="acked")["seq"]
         windows = found["cwnd"]
-        # A row for each change: with none behind the repair the last one holds.
+        # There is one row per change, so without a change after the repair the last row holds.
         behind = np.append(windows["cwnd_bytes"][windows["time_ps"] > 4 * PS_A_SECOND], windows["cwnd_bytes"][-1])
         return counts, int((np.diff(acks) == 0).sum()), behind.min() / 1460
 
     plain, duplicates, least = events()
-    # A packet leaves the narrow link each 0.6 ms: so many fit into the 20 ms by which the detour is longer.
+    # A packet leaves the narrow link every 0.6 ms: at most this many fit into the 20 ms of the longer detour.
     assert 0 < plain["overtaken"] <= 20 / 0.6
     assert (plain["recovery"], plain["timeout"]) == (1, 0)
     assert plain["resent"] > 0
@@ -121,14 +121,14 @@ def test_packets_overtake_others_and_suppression_takes_the_harm_away():
     assert least >= 80
 
 
-def test_nothing_comes_by_night_and_retcp_uses_more_of_the_circuit():
+def test_no_data_at_night_and_retcp_uses_more_of_circuit():
     def rates(**settings):
-        """By week: in its packet days, in the second half of its night, and on the day of the circuit."""
+        """Return rates by week: in packet days, in the second half of the night, and on the circuit's day."""
         whole = mbps(run("days-and-nights", **settings))["bulk"].reshape(3, 32)
         return whole[:, 8:24].mean(1), whole[:, 25], whole[:, 27:].mean(1)
 
     by_day, by_night, circuit = rates()
-    # Without HyStart, which Linux has for CUBIC alone, slow start ends with losses, whose bytes arrive a week later.
+    # Without HyStart, which Linux only has for CUBIC, slow start ends with losses, whose bytes arrive a week later.
     assert by_day.mean() == pytest.approx(10 * 1448 / 1500, rel=0.03)
     assert by_night.max() == 0
     assert circuit.min() > 2.5 * by_day[0]
@@ -143,28 +143,28 @@ def milliseconds(text):
 
 
 def delay_ms(world, ends, at_ms):
-    """How long a link of the satellites' world is, from its text."""
-    changes = [one for one in world["schedules"][0]["changes"] if set(one["link"]) == ends]
+    """Return the delay of a link in the satellite scenario, from its text."""
+    changes = [item for item in world["schedules"][0]["changes"] if set(item["link"]) == ends]
     if changes:
-        at, delays = ([milliseconds(one[key]) for one in changes] for key in ("at", "delay"))
+        at, delays = ([milliseconds(change[key]) for change in changes] for key in ("at", "delay"))
         return np.interp(at_ms, at, delays)
     chains = ((link, chain) for link in world["links"] for chain in link.get("chains", [link.get("chain")]))
     return next(milliseconds(link["delay"]) for link, chain in chains if ends in map(set, itertools.pairwise(chain)))
 
 
-def test_satellites_are_those_of_the_shell_and_delays_nearly():
+def test_satellites_match_shell_and_delays_nearly():
     found = series(shell("kuiper-630"), station("Manila"), station("Dalian"), length_s=30, first_s=15)
     world = tomllib.loads(TEXTS["satellite"])
     for step, (path, rtt_ms) in enumerate(zip(found.paths, found.rtt_ms, strict=True)):
         for start, end in (("Manila", "Dalian"), ("Dalian", "Manila")):
-            entries = [one for one in world["forwarding"]["entries"] if one["node"] == start]
-            entry = [one for one in entries if milliseconds(one["at"]) <= 100 * step][-1]
+            entries = [item for item in world["forwarding"]["entries"] if item["node"] == start]
+            entry = [item for item in entries if milliseconds(item["at"]) <= 100 * step][-1]
             way = [start, *entry["next"].split(" > ")]
             assert way[-1] == end
             satellites = tuple(int(node[1:]) for node in way if node.startswith("S"))
             assert satellites == (path if start == "Manila" else path[::-1])
             ends = [set(pair) for pair in itertools.pairwise(way)]
-            assert sum(delay_ms(world, one, 100 * step) for one in ends) == pytest.approx(rtt_ms / 2, abs=0.01)
+            assert sum(delay_ms(world, item, 100 * step) for item in ends) == pytest.approx(rtt_ms / 2, abs=0.01)
 
 
 def test_the_first_segment_takes_the_delays_of_its_links_and_four_transmissions():

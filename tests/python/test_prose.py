@@ -1,4 +1,4 @@
-"""The terms of the glossary instead of everyday words: in pages, help texts, the report and texts of exhibits."""
+"""Terms of the glossary instead of everyday words: in pages, help texts, the report and texts of experiments."""
 
 import re
 from pathlib import Path
@@ -14,7 +14,7 @@ GLOSSARY = ROOT / "docs" / "reference" / "glossary.md"
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 TEMPLATES = sorted((ROOT / "python" / "optcp" / "web" / "templates").glob("*.j2"))
 WRITTEN = {str(path.relative_to(ROOT)): path for path in [*PAGES, *TEMPLATES]}
-# Code, and markup of the report, where keys keep their names.
+# Code, and markup of the report, in which keys keep their names.
 CODE = re.compile(r"^```.*?^```$|`[^`\n]*`|\{%.*?%\}|\{\{.*?\}\}|<[^<>]*>", re.DOTALL | re.MULTILINE)
 EVERYDAY = {
     "published value": r"\b(the|a|its|of|in|against|beyond) print\b(?! (their|them|it)\b)|\bprint's\b",
@@ -62,4 +62,4 @@ def test_help_texts_use_the_terms(verb):
 
 
 def test_titles_of_exhibits_use_the_terms():
-    assert [one.id for one in select(()) if everyday_words(one.title)] == []
+    assert [item.id for item in select(()) if everyday_words(item.title)] == []

@@ -1,4 +1,4 @@
-"""The rdcn paper: its week, the emulator's rules as they are measured, and what is unstated."""
+"""RDCN paper: its week, the emulator's rules as simulated, and unstated parameters."""
 
 import pytest
 
@@ -17,30 +17,30 @@ from optcp_papers.rdcn.world import DILATION, SCENARIO, Week
 
 
 def settings_of(exhibit):
-    """Each end of every range, and every choice, alone."""
-    for one in exhibit.assumed:
-        if one.plausible:
-            values = one.plausible.values
+    """Return both ends of every range, and every choice, one at a time."""
+    for item in exhibit.assumed:
+        if item.plausible:
+            values = item.plausible.values
             for value in values.values if isinstance(values, Choices) else (values.low, values.high):
-                yield {one.name: str(value)}
+                yield {item.name: str(value)}
 
 
 @pytest.mark.parametrize("name", ["rdcn/voq", "rdcn/retcp-voq", "rdcn/retcp-resize"])
-def test_whatever_may_be_chosen_is_a_world(name):
+def test_every_choice_makes_a_valid_scenario(name):
     (exhibit,) = select([name])
     for settings in settings_of(exhibit):
         assert exhibit.studies(assume.values(exhibit.assumed, settings), Options()), settings
 
 
 @pytest.mark.parametrize(("lead", "late"), rules.LATE_US.items())
-def test_a_mark_ends_when_the_switch_looks_again(lead, late):
+def test_mark_ends_at_next_update_of_switch(lead, late):
     (begins, begun), (ends, ended) = Week(mark_us=lead).marks
     assert (begins, ends) == (4600 - lead, (4780 + late) % 4800)
     assert (begun["ece"], ended["ece"]) == ("set", "kept")
     assert [at for at, _ in Week(mark_us=lead, mark_end="exact").marks] == [4600 - lead, 4780]
 
 
-def test_a_mark_may_end_behind_its_week():
+def test_mark_can_end_after_its_week():
     assert [at for at, _ in Week(mark_us=50).marks] == [4550, 130]
 
 
@@ -54,7 +54,7 @@ def test_a_mark_may_end_behind_its_week():
         (("SMALL", 15), "rdcn-rule-shrink"),
     ],
 )
-def test_the_rules_hold_and_others_would_not(ruled, monkeypatch, wrong, claim):
+def test_rules_hold_and_altered_rules_fail(ruled, monkeypatch, wrong, claim):
     assert set(ruled().values()) == {True}
     monkeypatch.setattr(rules, *wrong)
     assert ruled()[claim] is False
@@ -66,10 +66,10 @@ def ruled(tmp_path_factory):
     (plan,) = planned(Request(select(["rdcn/rules"]), Size("default")))
     done = execute(list(plan.tasks.values()), tmp_path_factory.mktemp("rules"), 1, Silent())
     by_name = dict(zip(plan.tasks, done, strict=True))
-    return lambda: {one.id: one.holds for one in plan.exhibit.evaluate(plan.chosen, by_name).claims}
+    return lambda: {claim.id: claim.holds for claim in plan.exhibit.evaluate(plan.chosen, by_name).claims}
 
 
-def test_readings_are_one_or_several():
+def test_interpretations_can_be_combined():
     (still,), (grows,) = select(["rdcn/retcp-voq"]), select(["rdcn/retcp-resize"])
     assert assume.values(still.assumed, {"static_lead_us": "0, 300,0"})["static_lead_us"] == "0, 300"
     assert list(grows.studies(assume.values(grows.assumed, {"mark_end": "exact"}), Options())) == ["exact", "voq"]
@@ -78,7 +78,7 @@ def test_readings_are_one_or_several():
             assume.values(exhibit.assumed, {name: text})
 
 
-def test_the_shipped_world_has_the_week_of_the_study():
+def test_shipped_scenario_has_schedule_of_study():
     shipped = load(SCENARIO)
     studied = shipped
     for key, value in Week().settings.items():

@@ -1,4 +1,4 @@
-"""The study of links that are reconfigured: its world is what its page says, and a fluid lacks nothing."""
+"""Study of reconfigurable links: its scenario matches its page, and a fluid has no shortfall."""
 
 import itertools
 from collections import Counter
@@ -19,7 +19,7 @@ from optcp_papers.reconfigurable.paper import scenario
 from optcp_papers.reconfigurable.phases import A_SECOND, EVENTS, MEASURED, Timeline, back_s, measure, shares
 from optcp_papers.reconfigurable.restoration import ASSUMED, AT, EARLY, LATE, NEVER, timeline
 
-# topohub leaves its files to the garbage collector.
+# TopoHub does not close its files.
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning", "ignore::ResourceWarning")
 
 US_A_KM = 6.5
@@ -70,7 +70,7 @@ def test_the_other_wavelength_is_as_long_as_the_detour(germany):
 
 @dataclass
 class Order:
-    """The instants at which segments came that others had overtaken."""
+    """Times of arrivals of overtaken segments."""
 
     time_ps: list[int]
 
@@ -82,7 +82,7 @@ class Order:
 
 
 class Run(dict):
-    """A run of flows that get what they should, of whatever share comes back."""
+    """Run of flows with their fair rate, for any restored share."""
 
     def __init__(self, share, lag_s=0.0):
         since = {"timeouts": np.array([3, 2]), "resent": np.array([7, 0]), "needless": np.array([1, 0])}
@@ -100,15 +100,15 @@ class Run(dict):
 
 
 def measured(run, share):
-    found = measure(run, TIMES, share, RATE_BPS)
+    result = measure(run, TIMES, share, RATE_BPS)
     return {
         event: SimpleNamespace(**dict(zip(MEASURED, line, strict=True)))
-        for event, line in zip(EVENTS, found, strict=True)
+        for event, line in zip(EVENTS, result, strict=True)
     }
 
 
 @pytest.mark.parametrize("share", [0.25, 0.5, 1.0])
-def test_a_fluid_lacks_nothing(share):
+def test_fluid_has_no_shortfall(share):
     found = measured(Run(share), share)
     assert (found["before"].hit_pct, found["before"].own_pct) == pytest.approx((100, 100))
     for event in ("cut", "return", "step"):
@@ -118,18 +118,18 @@ def test_a_fluid_lacks_nothing(share):
     assert sum(shares("return", share).values()) == 1 + share
 
 
-def test_what_comes_late_is_lost_and_counts_until_it_is_there():
+def test_late_data_count_as_lost_until_arrival():
     found = measured(Run(0.5, lag_s=1.0), 0.5)["return"]
     assert found.lost_ms == pytest.approx(500)
-    # Half of the rate until then: four tenths of half a second may lack it.
+    # Half of the rate until then: four tenths of half a second may be missing.
     assert found.back_s == pytest.approx(0.9)
 
 
-def test_flows_that_are_never_back_count_with_the_phase():
+def test_flows_that_never_recover_count_whole_phase():
     assert back_s([np.full(20, 0.89), np.ones(20)]) == 2
 
 
-def test_a_run_without_a_step_has_nothing_behind_it():
+def test_run_without_step_has_no_step_metrics():
     short = replace(TIMES, end_s=TIMES.step_s, gap_s=0)
     found = measure(Run(0.5), short, 0.5, RATE_BPS)
     assert np.isnan(found[EVENTS.index("step")]).all()
@@ -144,7 +144,7 @@ def test_counts_are_those_from_an_event_to_the_next():
 
 
 @pytest.mark.parametrize("at", [NEVER, EARLY, AT, LATE])
-def test_what_is_planned_lies_before_the_end_of_a_run(at):
+def test_scheduled_events_precede_end_of_run(at):
     settings = timeline(values(ASSUMED, {}), at).settings
     stop = float(settings["stop"].removesuffix(" s"))
     instants = [float(settings[f"parameters.{name}"].removesuffix(" s")) for name in ("cut", "works", "step", "light")]
@@ -154,7 +154,7 @@ def test_what_is_planned_lies_before_the_end_of_a_run(at):
 
 
 def served(wire_bytes, first_s, second_s, circuit, step_s=1e-6):
-    """When a fluid has come over one circuit or two, step by step; phases are where in its cycle each circuit is."""
+    """Return the completion times of a fluid over one or two circuits, step by step, by phase of each cycle."""
     room, came, gone, time_s = circuit.bps / 8 * step_s, 0.0, 0.0, 0.0
     while (came if second_s is None else gone) < wire_bytes - 1e-6:
         if second_s is not None and (second_s + time_s) % circuit.cycle_s < circuit.day_s:
@@ -166,7 +166,7 @@ def served(wire_bytes, first_s, second_s, circuit, step_s=1e-6):
 
 
 @pytest.mark.parametrize("wire_bytes", [10e3, 100e3, 200e3])
-def test_bounds_are_what_a_fluid_takes_step_by_step(wire_bytes):
+def test_bounds_match_step_by_step_fluid(wire_bytes):
     circuit = Circuit(10e9, 90e-6, 1.8e-3, 2)
     phases_s = (np.arange(PHASES) + 0.5) / PHASES * circuit.cycle_s
     one, two = (circuit.alone_s(np.array([wire_bytes]), hops=hops)[0] for hops in (1, 2))
@@ -187,6 +187,6 @@ def test_days_are_whole_weeks_of_eight_slots():
     week_ps = 8 * 100 * 10**6
     assert schedule["period_ps"] == week_ps
     assert [step["after_ps"] for step in schedule["steps"]] == [0, 700 * 10**6, 710 * 10**6]
-    (observed,) = (one for one in resolved["observe"] if one["name"] == "ports")
+    (observed,) = (item for item in resolved["observe"] if item["name"] == "ports")
     assert resolved["stop_ps"] - observed["after_ps"] == 200 * week_ps
     assert resolved["stop_ps"] == 300 * week_ps

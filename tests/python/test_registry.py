@@ -1,4 +1,4 @@
-"""Papers from outside the package: a folder that is named, an entry point, and what is wrong with one."""
+"""Papers outside of the package: a named folder, an entry point, and invalid papers."""
 
 import json
 from importlib.metadata import EntryPoint
@@ -16,7 +16,7 @@ EXAMPLE = Path(__file__).parents[2] / "docs" / "example-paper"
 
 @pytest.fixture(autouse=True)
 def _forgets():
-    """What a test adds is gone after it."""
+    """Remove everything that a test adds."""
     yield
     registry._added.clear()
     registry.papers.cache_clear()
@@ -24,8 +24,12 @@ def _forgets():
 
 def test_a_folder_of_papers_is_added():
     registry.add(EXAMPLE)
-    assert [one.id for one in registry.select(["ringpaper"])] == ["ringpaper/delay"]
-    assert [one.id for one in statements_of("ringpaper/delay")] == ["fast-is-free", "slow-costs", "loss-grows"]
+    assert [item.id for item in registry.select(["ringpaper"])] == ["ringpaper/delay"]
+    assert [statement.id for statement in statements_of("ringpaper/delay")] == [
+        "fast-is-free",
+        "slow-costs",
+        "loss-grows",
+    ]
     assert list(registry.papers())[-1] == "ringpaper"
 
 
@@ -50,7 +54,7 @@ def test_an_entry_point_is_a_paper(monkeypatch):
         ("from ringpaper import EXHIBITS", "an exhibit 'ringpaper/delay'; expected mine/"),
     ],
 )
-def test_what_is_wrong_with_a_paper_is_said(tmp_path, monkeypatch, text, message):
+def test_invalid_paper_has_a_message(tmp_path, monkeypatch, text, message):
     monkeypatch.syspath_prepend(str(EXAMPLE))
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "__init__.py").write_text(text)
@@ -58,12 +62,12 @@ def test_what_is_wrong_with_a_paper_is_said(tmp_path, monkeypatch, text, message
         registry.add(tmp_path)
 
 
-def test_a_folder_without_a_paper_is_said(tmp_path):
-    with pytest.raises(InputError, match="no paper here"):
+def test_folder_without_paper_has_a_message(tmp_path):
+    with pytest.raises(InputError, match="there is no paper in it"):
         registry.add(tmp_path)
 
 
-def test_a_claim_that_lacks_something_is_said(tmp_path):
+def test_incomplete_claim_has_a_message(tmp_path):
     folder = tmp_path / "mine"
     folder.mkdir()
     (folder / "__init__.py").write_text(

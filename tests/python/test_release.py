@@ -1,4 +1,4 @@
-"""`make release-check` never takes for passed what could not be checked: pip-audit ends well where it knows nothing."""
+"""`make release-check` never passes unchecked items: pip-audit succeeds for packages that it does not know."""
 
 import importlib.util
 import json
@@ -24,22 +24,22 @@ def says(monkeypatch):
 
 
 def audited(*packages):
-    return json.dumps({"dependencies": [{"name": "a", "version": "1", **one} for one in packages], "fixes": []})
+    return json.dumps({"dependencies": [{"name": "a", "version": "1", **package} for package in packages], "fixes": []})
 
 
-def test_packages_that_were_not_found_are_not_checked(says):
+def test_packages_not_found_are_not_checked(says):
     says(out=audited({"vulns": []}, {"skip_reason": "Dependency not found"}))
     with pytest.raises(check.NotChecked, match="1 of 2 packages"):
         check.packages()
 
 
-def test_no_answer_is_not_checked(says):
+def test_missing_answer_counts_as_not_checked(says):
     says(1, err="Traceback\nConnectionError: no route")
     with pytest.raises(check.NotChecked, match="ConnectionError: no route"):
         check.packages()
 
 
-def test_a_known_vulnerability_fails_also_where_others_are_not_known(says):
+def test_known_vulnerability_fails_even_if_others_are_unknown(says):
     says(1, audited({"vulns": [{"id": "PYSEC-2026-1"}]}, {"skip_reason": "Dependency not found"}))
     with pytest.raises(AssertionError, match="a 1: PYSEC-2026-1"):
         check.packages()
@@ -47,7 +47,7 @@ def test_a_known_vulnerability_fails_also_where_others_are_not_known(says):
     assert check.packages() == "1 packages"
 
 
-def test_advisories_that_cannot_be_fetched_are_not_checked(says):
+def test_unavailable_advisories_count_as_not_checked(says):
     says(1, err=FETCH)
     with pytest.raises(check.NotChecked, match="cannot be fetched"):
         check.advisories()
@@ -63,7 +63,7 @@ def test_without_cargo_deny_nothing_is_checked(says, monkeypatch):
         check.crates()
 
 
-def test_one_failure_fails_all_and_others_go_on(monkeypatch, capsys):
+def test_one_failure_fails_all_but_other_checks_run(monkeypatch, capsys):
     def fine():
         """Fine."""
         return "so it is"

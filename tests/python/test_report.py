@@ -23,7 +23,7 @@ def page(results_directory):
 
 
 class Tags(HTMLParser):
-    """Collects attributes and checks that what is opened is closed."""
+    """Parser that collects attributes and checks that opened elements are closed."""
 
     VOID = frozenset({"meta", "wbr", "br", "hr", "img", "link", "input", "path", "use", "rect"})
 
@@ -78,7 +78,7 @@ def test_the_page_shows_every_row_claim_and_figure(page, results_directory):
     folded = [zlib.decompress(base64.b64decode(text)).decode() for text in packed]
     assert page.count("<figure>") == len(results)
     assert len(folded) == 3
-    assert all(one.strip().startswith("<figure>") for one in folded)
+    assert all(item.strip().startswith("<figure>") for item in folded)
     assert page.count('<article class="claim" ') == sum(len(result.claims) for result in results)
     rows = [row for result in results for row in result.rows]
     assert page.count("<td><b>") == len(rows)
@@ -123,7 +123,7 @@ def test_a_report_without_a_simulator_has_no_playground(two_exhibits):
     assert [path.name for path in written.parent.iterdir()] == ["index.html"]
 
 
-def test_words_of_a_result_are_escaped():
+def test_text_of_result_is_escaped():
     nasty = "<i>&\"'"
     result = Result(
         exhibit="gmpls/new",
@@ -195,7 +195,7 @@ def test_numbers_in_names_are_sorted_as_numbers():
     ]
 
 
-def test_a_result_that_was_changed_by_hand_is_named(results_directory, optcp, tmp_path):
+def test_manually_changed_result_is_named(results_directory, optcp, tmp_path):
     file = tmp_path / "gmpls" / "table3.json"
     file.parent.mkdir()
     written = (results_directory / "gmpls" / "table3.json").read_text()

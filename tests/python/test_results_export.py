@@ -1,4 +1,4 @@
-"""Exhibits' results in other forms; those of studies are in e2e/test_export.py."""
+"""Results of experiments in other formats; e2e/test_export.py tests studies."""
 
 import json
 
@@ -23,7 +23,7 @@ def test_latex_tables_have_every_row(results_directory):
         path.unlink()
 
 
-def test_latex_tables_are_tables_whatever_a_result_says():
+def test_latex_tables_stay_valid_for_any_text():
     row = Row({"of": "[100 % < 5]\n\n|a|"}, "x_pct", None, 1.0, (None, None), 1, "claim-only")
     result = Result(
         "gmpls/new", "one\n\\input{x} 50 %", {}, {"name": "n", "seeds": {}, "paper_runs": None}, {}, {},
@@ -38,7 +38,7 @@ def test_latex_tables_are_tables_whatever_a_result_says():
 
 
 @pytest.mark.parametrize("inside", ["gmpls/table3", "../../outside", "/outside", "das/fig1"])
-def test_exports_are_named_by_the_file_that_was_read(results_directory, tmp_path, inside):
+def test_exports_are_named_after_input_file(results_directory, tmp_path, inside):
     folder = tmp_path / "in" / "results" / "gmpls"
     folder.mkdir(parents=True)
     text = (results_directory / "gmpls" / "table3.json").read_text()

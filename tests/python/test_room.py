@@ -1,4 +1,4 @@
-"""Sweeps of many cells: memory and time in proportion to them, and a refusal where they do not fit."""
+"""Sweeps of many combinations: memory and time in proportion to them, and refusal if they do not fit."""
 
 import json
 import subprocess
@@ -40,24 +40,24 @@ def wide(folder, values):
 
 @pytest.fixture(scope="module")
 def peaks(tmp_path_factory):
-    """Kilobytes that sweeps of so many values take, each in a process of its own."""
+    """Return the memory in kB of sweeps by number of values, each in a process of its own."""
     folder = tmp_path_factory.mktemp("wide")
-    found = {}
+    result = {}
     for values in (1000, 4000):
         command = [sys.executable, "-c", PEAK, str(wide(folder, values))]
         said = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
         assert int(said[0]) == values
-        found[values] = int(said[1])
-    return found
+        result[values] = int(said[1])
+    return result
 
 
 def test_memory_grows_in_proportion_to_the_values_of_an_axis(peaks):
-    # Four times as many values in quadratic memory would take 16 times as much; 0.5 GB for 8000 are 64 kB each.
+    # In quadratic memory four times as many values would take 16 times as much; 0.5 GB for 8000 are 64 kB each.
     assert peaks[4000] < 6 * peaks[1000]
     assert peaks[4000] / 4000 < 64
 
 
-def test_a_stored_cell_holds_no_other_value_of_the_axis(tmp_path):
+def test_stored_combination_holds_one_value_of_axis(tmp_path):
     Study(load(wide(tmp_path, 20))).run(tmp_path / "study")
     for cell in (tmp_path / "study" / "cells").glob("*.json"):
         toml = json.loads(cell.read_text())["toml"]
@@ -65,7 +65,7 @@ def test_a_stored_cell_holds_no_other_value_of_the_axis(tmp_path):
         assert toml.count(" us") == 1
 
 
-def test_a_product_of_axes_that_fills_the_memory_is_refused_before_a_cell_is_made(monkeypatch):
+def test_too_large_product_of_axes_is_refused_early(monkeypatch):
     monkeypatch.setattr(room, "available", lambda: 10**9)
     values = [f"{at} us" for at in range(1, 1001)]
     over = {f"links.{link}.delay": values for link in range(4)}
@@ -75,7 +75,7 @@ def test_a_product_of_axes_that_fills_the_memory_is_refused_before_a_cell_is_mad
         Grid.grid(load("single-failure").core, {}, over)
 
 
-def test_a_sweep_is_refused_after_its_first_cells_have_shown_their_size(monkeypatch):
+def test_too_large_sweep_is_refused_after_first_combinations(monkeypatch):
     made = []
     pages = iter([100 * 10**6, 100 * 10**6 + 63 * 10**6])
     monkeypatch.setattr(room, "_pages", lambda which: next(pages))
@@ -108,7 +108,7 @@ def test_more_runs_than_fit_are_refused(monkeypatch):
         Study(load("single-failure"), {}, seeds=10**6)
 
 
-def test_what_the_process_may_take_is_known_and_within_its_limit():
+def test_memory_limit_of_process_is_known():
     limited = (
         "import resource; resource.setrlimit(resource.RLIMIT_AS, (3 << 30,) * 2); "
         "from optcp.study import room; print(room.available())"
@@ -118,7 +118,7 @@ def test_what_the_process_may_take_is_known_and_within_its_limit():
 
 
 @pytest.mark.skipif(not Path("/proc/self/cgroup").exists(), reason="control groups are a thing of Linux")
-def test_files_in_the_memory_of_a_control_group_make_room_when_it_is_needed(monkeypatch, tmp_path):
+def test_file_cache_of_control_group_counts_as_free(monkeypatch, tmp_path):
     for name, content in (
         ("max", "8000000"),
         ("current", "7900000"),
@@ -129,7 +129,7 @@ def test_files_in_the_memory_of_a_control_group_make_room_when_it_is_needed(monk
     assert room.available() == 100_000 + 5_500_000
 
 
-def test_values_that_are_equal_are_refused_before_a_cell_is_made(monkeypatch):
+def test_equal_values_are_refused_before_any_combination(monkeypatch):
     monkeypatch.setattr("optcp.study.grid._made", None)
     for values in (["1 s", "1000 ms"], ["1 ms", "2 ms", "1 ms"]):
         with pytest.raises(InputError, match=r"twice|are equal"):

@@ -1,4 +1,4 @@
-"""CSV files of users: encodings, separators, quotes, headings, and weights that are used exactly."""
+"""CSV files of users: encodings, separators, quotes, headings, and exact weights."""
 
 import codecs
 from decimal import Decimal
@@ -135,9 +135,9 @@ def test_whole_weights_have_exactly_the_proportions_of_decimal_ones(written):
     found = weights.whole(written)
     if sum(written) * 10**12 < 2**62:
         total, whole = sum(map(Fraction, written)), sum(found)
-        assert [Fraction(one) * whole for one in written] == [one * total for one in found]
+        assert [Fraction(item) * whole for item in written] == [item * total for item in found]
     assert sum(found) < 2**62 + len(found)
-    assert [one > 0 for one in found] == [one > 0 for one in written]
+    assert [item > 0 for item in found] == [item > 0 for item in written]
 
 
 def test_weights_far_apart_keep_their_shares():

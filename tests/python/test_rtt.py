@@ -1,4 +1,4 @@
-"""The picture of a window beside round trips: which are measured, what fits into the path, and when it is drawn."""
+"""Picture of a window with RTTs: which ones are measured, capacity of the path, and conditions for drawing."""
 
 import numpy as np
 import pytest
@@ -39,16 +39,16 @@ def samples(size, losses=""):
     return rtt.samples(run["packets"].where(flow=run["packets"].distinct("flow")[0]))
 
 
-def test_a_round_trip_is_that_of_the_segment_that_is_acknowledged_last():
-    """Two links there with 1500 B at 10 Mb/s, two back with 40 B, 5 ms each; the second segment waits for the first."""
+def test_round_trip_is_of_last_acknowledged_segment():
+    """Two links forward with 1500 B at 10 Mb/s, two back with 40 B, 5 ms each; segment 2 waits for segment 1."""
     at, trips = samples(2)
     alone = 2 * 1.2 + 2 * 0.032 + 4 * 5
     assert trips == pytest.approx([alone, alone + 1.2])
     assert at == pytest.approx(trips / 1e3)
 
 
-def test_what_was_sent_again_has_no_round_trip():
-    """Segment 3 is lost, and sent again; the ACK that fills the gap says nothing of when segments came."""
+def test_retransmitted_segments_have_no_round_trip():
+    """Segment 3 is lost and retransmitted; the ACK that fills the gap gives no RTT."""
     losses = '[[losses]]\nlink = ["A", "R"]\nkind = "scripted"\nflows = "f"\nsegments = [3]\n'
     at, trips = samples(12, losses)
     _, whole = samples(12)
@@ -57,7 +57,7 @@ def test_what_was_sent_again_has_no_round_trip():
     assert len(at) == len(trips)
 
 
-def test_what_fits_into_the_path_is_its_rate_times_its_round_trip_and_the_queue(optcp, tmp_path):
+def test_capacity_is_bandwidth_delay_product_plus_queue(optcp, tmp_path):
     """Three satellites, so four links, each 1434 B and 54 B at 10 Mb/s; 101 packets before the first."""
     assert optcp(*ASKED)[0] == 0
     assert optcp("run", "leo/world.toml", "--out", "reno")[0] == 0
@@ -69,22 +69,22 @@ def test_what_fits_into_the_path_is_its_rate_times_its_round_trip_and_the_queue(
     )
     assert empty[0] == pytest.approx(29.485 + 4 * (1434 + 54) * 8 / 10e6 * 1e3)
     assert np.isnan(empty[1])
-    # A window that fits fills the queue, and one more segment is lost: at the end of each climb it is as large.
+    # The window fills path and queue, and one more segment is lost, so the maximum of each climb equals the capacity.
     rows = run["tcp"]
     fits = empty[0] / 1e3 * 10e6 / (1434 * 8) + 101
     climb = (rows.seconds > 2) & (rows.seconds < 19)
     assert rows.numbers("cwnd_bytes")[climb].max() / 1380 == pytest.approx(fits, abs=2)
 
 
-def test_a_run_with_round_trips_beside_it_is_drawn_and_another_one_is_not(optcp, tmp_path):
+def test_only_runs_with_stored_round_trips_are_drawn(optcp, tmp_path):
     optcp(*ASKED)
     optcp("run", "leo/world.toml", "--out", "reno")
     status, out, err = optcp("trace", "reno", "--kind", "rtt", "--format", "svg")
     assert (status, err) == (0, "")
     drawn = (tmp_path / out.strip()).read_text()
-    # One change, at 19.9 s, to a shorter path.
-    assert all(text in drawn for text in ("BDP + queue", "measured", "shorter path"))
-    assert not any(text in drawn for text in ("longer path", "no path", "path restored"))
+    # One change to a shorter path, at 19.9 s.
+    assert all(text in drawn for text in ("BDP + queue", "measured", "path is shorter"))
+    assert not any(text in drawn for text in ("path is longer", "no path", "path again"))
     (tmp_path / "reno" / "rtt.csv").write_text("at (s),rtt (ms),satellites\n0,soon,1\n")
     status, _, err = optcp("trace", "reno", "--kind", "rtt")
     assert (status, "rtt.csv: changed since it was written" in err) == (1, True)
@@ -98,7 +98,7 @@ def test_a_run_with_round_trips_beside_it_is_drawn_and_another_one_is_not(optcp,
     assert "rtt" not in optcp("trace", "reno", "--from", "1", "--to", "2")[1]
 
 
-def test_a_path_whose_delay_changes_all_the_time_is_no_strip_of_states():
+def test_path_with_varying_delay_has_no_state_band():
     from optcp.scenarios.schedules import MOST_STATES, bands
 
     link = {"name": "A-B", "ends": ["A", "B"], "forward": {"delay_ps": 0}, "reverse": {"delay_ps": 0}}

@@ -1,4 +1,4 @@
-"""A network of satellites as a scenario: its tables, its delays, and what packets make of both."""
+"""Satellite network as a scenario: tables, delays, and their effect on packets."""
 
 import csv
 import io
@@ -14,7 +14,7 @@ from optcp.errors import InputError
 KUIPER = shell("kuiper-630")
 MANILA, DALIAN, PETERSBURG = (station(name) for name in ("Manila", "Dalian", "St. Petersburg"))
 SEGMENT_S = 1434 * 8 / 10e6
-"""What a segment takes on a link."""
+"""Transmission time of a segment on a link."""
 
 
 def rows(text):
@@ -31,12 +31,12 @@ def written(made, directory, more=""):
     return load(str(directory / "world.toml"))
 
 
-def test_tables_lead_along_the_shortest_path_at_every_instant():
-    """From either end, while the path changes twice, as one search from the sender finds it."""
+def test_tables_follow_shortest_path_at_all_times():
+    """From either end, with two path changes, compared with a search from the sender."""
     expected = series(KUIPER, MANILA, DALIAN, 12.0, 0.5, first_s=18.0)
     found = forwarding.tables(forwarding.states(KUIPER, [MANILA, DALIAN], expected.seconds), [(0, 1)], KUIPER.size)
     ways = {at: tuple(node for node in way if node < KUIPER.size) for at, way in found.paths[0, 1]}
-    assert [(one.start_s, one.satellites) for one in expected.stretches()] == list(ways.items())
+    assert [(stretch.start_s, stretch.satellites) for stretch in expected.stretches()] == list(ways.items())
     table, entries = {}, iter([*found.entries, None])
     following = next(entries)
     for at, path in zip(expected.seconds, expected.paths, strict=True):
@@ -51,7 +51,7 @@ def test_tables_lead_along_the_shortest_path_at_every_instant():
             assert way == [start, *nodes, end]
 
 
-def test_nodes_off_the_path_go_on_for_as_long_as_packets_may_be_there():
+def test_off_path_nodes_keep_forwarding_packets_in_flight():
     """Two satellites and two stations by hand: the node that leaves the path has correct entries for 5 s."""
     a, b = 2, 3
     over_0 = np.array([[a, a, -1, 0], [b, b, 0, -1]])
@@ -59,7 +59,7 @@ def test_nodes_off_the_path_go_on_for_as_long_as_packets_may_be_there():
     apart = np.array([[-1, a, -1, 1], [-1, b, 1, -1]])
     found = forwarding.tables([(0.0, over_0), (1.0, over_1), (2.0, apart), (9.0, apart)], [(0, 1)], 2)
     assert found.paths[0, 1] == [(0.0, (a, 0, b)), (1.0, (a, 1, b))]
-    assert {(one.at_s, one.node, one.to, one.next) for one in found.entries} == {
+    assert {(entry.at_s, entry.node, entry.to, entry.next) for entry in found.entries} == {
         (0.0, a, b, 0), (0.0, 0, b, b), (0.0, b, a, 0), (0.0, 0, a, a),
         (1.0, a, b, 1), (1.0, 1, b, b), (1.0, b, a, 1), (1.0, 1, a, a),
         (2.0, 0, b, -1), (2.0, 0, a, -1),
@@ -69,7 +69,7 @@ def test_nodes_off_the_path_go_on_for_as_long_as_packets_may_be_there():
     assert found.used[1, a][0][0] == 1.0
 
 
-def test_delays_are_those_of_the_orbits_within_the_tolerance():
+def test_delays_match_orbits_within_tolerance():
     pair = [MANILA, DALIAN]
     seconds = steps(30.0, 0.5, 0.0)
     found = forwarding.tables(forwarding.states(KUIPER, pair, seconds), [(0, 1)], KUIPER.size)
@@ -81,13 +81,13 @@ def test_delays_are_those_of_the_orbits_within_the_tolerance():
             for node in (a, b)
         ]
         exact_ns = np.linalg.norm(ends[0] - ends[1], axis=1) / orbits.LIGHT_KM_S * 1e9
-        # Rounding to whole nanoseconds comes on top.
+        # Rounding to whole nanoseconds adds to the tolerance.
         assert np.abs(np.interp(when, at, delay_ns) - exact_ns).max() <= forwarding.TOLERANCE_NS + 1
         seen.add(b >= KUIPER.size)
     assert seen == {True, False}
 
 
-def test_a_segment_takes_the_links_and_a_transmission_at_each(tmp_path):
+def test_segment_delay_is_links_plus_transmissions(tmp_path):
     made = network(KUIPER, [(MANILA, DALIAN)], 1.0)
     packets = written(made, tmp_path).run(seed=1)["packets"]
     found = {}
@@ -98,11 +98,11 @@ def test_a_segment_takes_the_links_and_a_transmission_at_each(tmp_path):
             found.setdefault(event, at)
     path = (184, 183, 217)
     flight_s = float(length_km(KUIPER, MANILA, DALIAN, path, 0.03)) / orbits.LIGHT_KM_S
-    # Four links; the transmitters behind dishes add a picosecond a byte.
+    # Four links; the transmitters after dishes add a picosecond per byte.
     assert found["arrived"] - found["sent"] == pytest.approx(flight_s + 4 * SEGMENT_S, abs=3e-7)
 
 
-def test_what_is_in_flight_when_a_path_gets_shorter_is_overtaken_and_nothing_is_lost(tmp_path):
+def test_shorter_path_overtakes_packets_in_flight_without_loss(tmp_path):
     made = network(KUIPER, [(MANILA, DALIAN)], 4.0, first_s=18.5)
     run = written(made, tmp_path).run(seed=1)
     overtaken = [
@@ -110,13 +110,13 @@ def test_what_is_in_flight_when_a_path_gets_shorter_is_overtaken_and_nothing_is_
         for at, event in zip(run["reordering"].seconds, run["reordering"]["event"], strict=True)
         if event == "overtaken"
     ]
-    # The path gets shorter 1.4 s after the beginning, by 1.8 ms, of which the links of the change have the most.
+    # The path becomes shorter by 1.8 ms 1.4 s after the start, mostly on the changed links.
     assert overtaken
     assert 1.4 < min(overtaken) < max(overtaken) < 1.5 + 0.1 + 101 * SEGMENT_S
     assert run.drops.get("no-route", 0) == 0
 
 
-def test_an_outage_is_no_route(tmp_path):
+def test_outage_removes_route(tmp_path):
     made = network(KUIPER, [(MANILA, PETERSBURG)], 14.0, first_s=153.0)
     closed = [row for row in rows(made.files["forwarding.csv"]) if row["next"] == "none"]
     assert {row["node"] for row in closed} >= {"Manila", "Saint-Petersburg"}

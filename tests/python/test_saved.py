@@ -1,4 +1,4 @@
-"""A study's directory: what is in it, whose it is, which runs are used again, and what is named as damaged."""
+"""Study directory: content, identity, reused runs, and damaged files."""
 
 import json
 import queue
@@ -28,8 +28,8 @@ def study(tmp_path):
 
 
 @pytest.fixture
-def made(study, tmp_path, silent):
-    """Run what is missing in the directory `out`."""
+def make_runs(study, tmp_path, silent):
+    """Make the missing runs in the directory `out`."""
 
     def make(text=WORLD, *, force=False, jobs=1, **options):
         asked = study(text, **options)
@@ -41,8 +41,8 @@ def made(study, tmp_path, silent):
     return make
 
 
-def test_a_directory_has_a_folder_a_table_and_says_whose_it_is(made, tmp_path):
-    done = made(WORLD + SWEEP, overrides=[("parameters.backbone", "2 Mbps")], seed=3, runs=2, digest=True)
+def test_study_directory_has_one_folder_per_table_and_identity(make_runs, tmp_path):
+    done = make_runs(WORLD + SWEEP, overrides=[("parameters.backbone", "2 Mbps")], seed=3, runs=2, digest=True)
     out = tmp_path / "out"
     names = ["cells", "drops", "goodput", "load", "parts", "runs", "scalars", "study.json"]
     assert sorted(entry.name for entry in out.iterdir()) == names
@@ -57,8 +57,8 @@ def test_a_directory_has_a_folder_a_table_and_says_whose_it_is(made, tmp_path):
     assert all(len(run.records_sha256) == 64 for _, runs in done for run in runs)
 
 
-def test_metrics_are_those_of_the_observations(made):
-    done = made(runs=3)
+def test_metrics_are_those_of_the_observations(make_runs):
+    done = make_runs(runs=3)
     bits = 8 * done["goodput"].cells().total("group", "time").values
     assert done.metrics["goodput_bps"].values[:, 0] == pytest.approx(bits)
     assert (done.metrics["drops"].total("reason").values == done["drops"].count().values).all()
@@ -69,23 +69,23 @@ def test_metrics_are_those_of_the_observations(made):
 
 
 @pytest.mark.parametrize("runs", [1, 40, 200])
-def test_the_estimate_of_a_dry_run_is_of_what_is_written(study, made, tmp_path, runs):
+def test_the_estimate_of_a_dry_run_is_of_what_is_written(study, make_runs, tmp_path, runs):
     asked = study(WORLD + SWEEP, runs=runs)
     estimate = single.probe(asked, Store(tmp_path / "out"))
     assert not (tmp_path / "out").exists()
-    made(WORLD + SWEEP, runs=runs)
+    make_runs(WORLD + SWEEP, runs=runs)
     written = sum(file.stat().st_size for file in (tmp_path / "out").rglob("*") if file.is_file())
     assert estimate.bytes == pytest.approx(written, rel=0.2)
 
 
-def test_a_set_axis_is_no_axis_any_more(study):
+def test_fixed_axis_is_removed(study):
     assert len(study(WORLD + SWEEP, [("parameters.delay", "7 ms")]).grid.branches) == 1
 
 
-def test_stored_runs_are_used_again(made, calls):
+def test_stored_runs_are_used_again(make_runs, calls):
     def count(*text, **options):
         calls.clear()
-        made(*text, **options)
+        make_runs(*text, **options)
         return sorted(calls)
 
     assert count(runs=2) == [(1, 1), (2, 1)]
@@ -95,17 +95,17 @@ def test_stored_runs_are_used_again(made, calls):
     assert count(WORLD.replace("a world", "another title")) == [], "a title makes no other world"
 
 
-def test_a_new_title_is_kept(made, tmp_path):
-    made()
-    made(WORLD.replace("a world", "another title"))
+def test_a_new_title_is_kept(make_runs, tmp_path):
+    make_runs()
+    make_runs(WORLD.replace("a world", "another title"))
     assert Store(tmp_path / "out").read_identity()["title"] == "another title"
 
 
-def test_values_in_the_middle_of_an_axis_add_cells_only(made, calls, tmp_path):
-    before = made(WORLD + SWEEP, runs=2).metrics["goodput_bps"]
+def test_values_in_the_middle_of_an_axis_add_cells_only(make_runs, calls, tmp_path):
+    before = make_runs(WORLD + SWEEP, runs=2).metrics["goodput_bps"]
     kept = {path: path.read_bytes() for path in (tmp_path / "out").rglob("*.parquet")}
     calls.clear()
-    more = made(WORLD + SWEEP.replace('"20 ms"', '"10 ms", "20 ms"'), runs=2).metrics["goodput_bps"]
+    more = make_runs(WORLD + SWEEP.replace('"20 ms"', '"10 ms", "20 ms"'), runs=2).metrics["goodput_bps"]
     assert sorted(calls) == [(1, 1), (2, 1)]
     assert more.axes[0].values == ("5 ms", "10 ms", "20 ms")
     for delay in ("5 ms", "20 ms"):
@@ -123,44 +123,44 @@ def test_values_in_the_middle_of_an_axis_add_cells_only(made, calls, tmp_path):
     ],
     ids=["edited", "set", "digest", "axes"],
 )
-def test_another_study_is_refused_with_what_differs_unless_forced(made, tmp_path, text, options, what):
-    made()
+def test_another_study_is_refused_with_what_differs_unless_forced(make_runs, tmp_path, text, options, what):
+    make_runs()
     (tmp_path / "out" / "thesis.tex").touch()
-    with pytest.raises(InputError, match=f"out: the directory holds another study: .*{what}.*--force"):
-        made(text, **options)
-    assert len(made().store.parts) == 1
-    done = made(text, force=True, **options)
+    with pytest.raises(InputError, match=f"out: another study is there: .*{what}.*--force"):
+        make_runs(text, **options)
+    assert len(make_runs().store.parts) == 1
+    done = make_runs(text, force=True, **options)
     assert len(done.store.parts) == 1
     assert (tmp_path / "out" / "thesis.tex").exists()
 
 
-def test_another_build_is_another_study(made, monkeypatch):
-    made()
+def test_another_build_is_another_study(make_runs, monkeypatch):
+    make_runs()
     monkeypatch.setattr("optcp.study.form.extension_sha256", lambda: "another build")
-    with pytest.raises(InputError, match="the directory holds another study: it was made by another build of optcp"):
-        made()
+    with pytest.raises(InputError, match="another study is there: it was made by another build of optcp"):
+        make_runs()
 
 
-def test_all_runs_of_a_study_with_a_digest_have_one(made):
-    made(digest=True)
-    done = made(runs=2)
+def test_all_runs_of_a_study_with_a_digest_have_one(make_runs):
+    make_runs(digest=True)
+    done = make_runs(runs=2)
     assert all(run.records_sha256 for _, runs in done for run in runs)
 
 
 @pytest.mark.parametrize("old", ["meta.json", "seed-1/meta.json", "cell-2-seed-7/meta.json"])
-def test_runs_of_the_version_before_are_named(made, tmp_path, old):
+def test_runs_of_the_version_before_are_named(make_runs, tmp_path, old):
     place = tmp_path / "out" / old
     place.parent.mkdir(parents=True)
     place.touch()
-    with pytest.raises(InputError, match=f"out: {old} comes from an earlier version of optcp"):
-        made()
+    with pytest.raises(InputError, match=f"out: {old} is of an earlier version of optcp"):
+        make_runs()
 
 
-def test_a_folder_that_is_no_studys_is_left_alone(made, tmp_path):
+def test_folder_without_study_is_left_unchanged(make_runs, tmp_path):
     (tmp_path / "out" / "runs").mkdir(parents=True)
     (tmp_path / "out" / "runs" / "thesis.tex").touch()
-    with pytest.raises(InputError, match="the folder runs does not belong to a study"):
-        made()
+    with pytest.raises(InputError, match="there is a folder runs of no study"):
+        make_runs()
 
 
 def of_table(out, table):
@@ -207,7 +207,7 @@ def edited_identity(out):
 
 
 @pytest.mark.parametrize("change", [edited, half_a_file, swapped, no_file, edited_manifest, edited_identity])
-def test_a_file_that_is_not_as_it_was_written_is_named(optcp, tmp_path, change):
+def test_modified_file_is_named(optcp, tmp_path, change):
     (tmp_path / "world.toml").write_text(WORLD)
     words = ("run", "world.toml", "--runs", "1", "--out", "out")
     assert optcp(*words)[0] == 0
@@ -217,28 +217,28 @@ def test_a_file_that_is_not_as_it_was_written_is_named(optcp, tmp_path, change):
     assert f"Error: {file}: " in err
 
 
-def test_results_do_not_depend_on_jobs_or_forking(made, tmp_path):
+def test_results_do_not_depend_on_jobs_or_forking(make_runs, tmp_path):
     found = []
     for jobs, fork in ((1, True), (4, True), (2, False)):
-        done = made(WORLD + SWEEP, runs=3, digest=True, jobs=jobs, fork=fork, force=True)
+        done = make_runs(WORLD + SWEEP, runs=3, digest=True, jobs=jobs, fork=fork, force=True)
         found.append([run.records_sha256 for _, runs in done for run in runs])
         done.store.root.rename(tmp_path / f"done-{len(found)}")
     assert found[0] == found[1] == found[2]
 
 
-def test_two_processes_share_a_directory(made, tmp_path):
+def test_two_processes_share_a_directory(make_runs, tmp_path):
     (tmp_path / "world.toml").write_text(WORLD)
     words = [sys.executable, "-m", "optcp", "run", "world.toml", "--runs", "60", "--jobs", "1", "--out", "out"]
     both = [subprocess.Popen(words, cwd=tmp_path, stdout=subprocess.PIPE, text=True) for _ in range(2)]
-    printed = [one.communicate(timeout=60)[0] for one in both]
-    assert [one.returncode for one in both] == [0, 0]
+    printed = [item.communicate(timeout=60)[0] for item in both]
+    assert [item.returncode for item in both] == [0, 0]
     assert printed[0] == printed[1]
     runs = [tuple(run) for part in StudyResult.open(tmp_path / "out").store.parts for run in part.manifest["runs"]]
     assert len(runs) == len(set(runs)) == 60
 
 
-def test_an_interrupt_keeps_whole_runs(made, monkeypatch):
-    made(runs=2)
+def test_an_interrupt_keeps_whole_runs(make_runs, monkeypatch):
+    make_runs(runs=2)
 
     class CtrlC(queue.SimpleQueue):
         def get(self, **options):
@@ -246,9 +246,9 @@ def test_an_interrupt_keeps_whole_runs(made, monkeypatch):
 
     monkeypatch.setattr("optcp.study.pool.queue.SimpleQueue", CtrlC)
     with pytest.raises(Interrupted, match=r"\d of 200 runs"):
-        made(runs=200)
+        make_runs(runs=200)
     monkeypatch.undo()
-    assert len(made(runs=3).seeds) == 3
+    assert len(make_runs(runs=3).seeds) == 3
 
 
 def test_a_run_whose_packets_are_recorded_has_their_digest(study):

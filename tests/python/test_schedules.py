@@ -1,4 +1,4 @@
-"""What schedules make of links over time, worked by hand."""
+"""Effect of schedules on links over time, calculated by hand."""
 
 import pytest
 
@@ -42,24 +42,24 @@ MS = 10**9
 
 def bands(text, start_ms, end_ms):
     resolved = optcp.Scenario.parse(text).resolved
-    found = schedules.bands(resolved, start_ms * MS, end_ms * MS)
-    return {band.name: [(a / MS, b / MS, state) for a, b, state in band.spans] for band in found}
+    result = schedules.bands(resolved, start_ms * MS, end_ms * MS)
+    return {band.name: [(a / MS, b / MS, state) for a, b, state in band.spans] for band in result}
 
 
-def test_a_band_has_the_state_from_one_change_to_the_next():
+def test_band_shows_state_between_changes():
     packet, none, circuit = "served packet", "served none", "served circuit"
     assert bands(WORLD + PERIODIC, 0, 30) == {
         "voq:a->b": [(0, 9, packet), (9, 10, none), (10, 19, circuit), (19, 29, packet), (29, 30, none)],
         "voq:b->a": [(0, 10, packet), (10, 19, circuit), (19, 30, packet)],
     }
-    # In the middle of a period it begins with what the one before has left.
+    # In the middle of a period, the state is that of the previous change.
     assert bands(WORLD + PERIODIC, 41, 52) == {
         "voq:a->b": [(41, 49, packet), (49, 50, none), (50, 52, circuit)],
         "voq:b->a": [(41, 50, packet), (50, 52, circuit)],
     }
 
 
-def test_ports_that_change_alike_are_one_band():
+def test_ports_with_equal_changes_share_a_band():
     once = """
 [[schedules]]
 changes = [
@@ -98,7 +98,7 @@ def test_a_schedule_is_read_from_a_file(tmp_path):
         ("at,link,rate\n", "`moves.csv` has no change"),
     ],
 )
-def test_a_bad_file_is_named_with_its_line(tmp_path, text, said):
+def test_bad_file_is_named_with_line(tmp_path, text, said):
     scenario = tmp_path / "world.toml"
     scenario.write_text(WORLD + TRACE)
     (tmp_path / "moves.csv").write_text(text)

@@ -1,4 +1,4 @@
-"""Section 5: what is measured of runs made by hand, and each judgement on worlds in which the answer is plain."""
+"""Section 5: evaluation of runs made by hand, and each judgement in scenarios with an obvious answer."""
 
 from dataclasses import replace
 from types import SimpleNamespace
@@ -27,7 +27,7 @@ def zeros(*shape):
 
 
 def run(goodput, drops=(), load=None, groups=CLASSES):
-    """Series of 1000 intervals of 10 ms; drops are (time in ms, port, group, ack)."""
+    """Return series of 1000 intervals of 10 ms; drops are (time in ms, port, group, ack)."""
     times, ports, classes, acks = zip(*drops, strict=True) if drops else ((), (), (), ())
     return {
         "goodput": {"interval_s": 0.01, "groups": list(groups), "bytes": goodput},
@@ -44,12 +44,12 @@ def run(goodput, drops=(), load=None, groups=CLASSES):
 
 
 def measured(*runs):
-    """What is measured of one seed: a run a switch delay, or the same under each."""
+    """Return the results of one seed: one run per switch delay, or the same run for each."""
     return section5.measure(HandMade({"delta_ms": DELTA_MS}, [list(runs) * (5 if len(runs) == 1 else 1)]))
 
 
-def made(seeds=3, **changes):
-    """Worlds in which nothing happens, but for the changes; the values of each in the order of its axes."""
+def make_results(seeds=3, **changes):
+    """Return results without events except the changes; values in the order of their axes."""
     shape = (seeds, len(DELTA_MS))
     values = {
         "goodput": np.ones((*shape, 2, 1000)),
@@ -72,7 +72,7 @@ def test_equation_5_counts_both_groups_from_after_5_s_to_6_5_s():
     bytes_[1, 650] = 1000
     double = zeros(2, 1000)
     double[0, 500] = 220
-    world = measured(*(run(one) for one in (bytes_, double, bytes_, double, bytes_)))
+    world = measured(*(run(item) for item in (bytes_, double, bytes_, double, bytes_)))
     in_window = world.goodput.between(*WINDOW_S)
     assert in_window.values[0].tolist() == [[10, 100], [220, 0], [10, 100], [220, 0], [10, 100]]
     assert world.ratio.values.tolist() == [[1.0, 2.0, 1.0, 2.0, 1.0]]
@@ -110,7 +110,7 @@ def test_drops_are_counted_by_place_and_window():
     assert world.backbone_drops.values.tolist() == [[1] * 5]
     assert world.dead_link_drops.values.tolist() == [[2] * 5]
     assert world.merge_drops.values.tolist() == [[4] * 5]
-    # From the switch at 5 s + delta to the next drop there.
+    # From the switchover at 5 s + delta to the next drop there.
     assert world.first_merge_drop_s.values[0] == pytest.approx([0.010, 0.010, 1.250, 1.000, 0.500])
     assert world.both_classes_drop.values.tolist() == [[True, True, False, False, False]]
 
@@ -126,7 +126,7 @@ def test_a_run_without_drops_counts_to_its_end():
     world = measured(run(zeros(2, 1000)))
     assert np.isnan(world.first_merge_drop_s.values).all()
     assert world.merge_drops.values.sum() == 0
-    # To the end are 5 s with an immediate switch, and 4.95, 4.75, 4.5 and 4 s with a delayed one.
+    # The time to the end is 5 s with an immediate switchover, and 4.95, 4.75, 4.5 and 4 s with a delayed one.
     texts = [part.text for part in fig7.overflow_at_once(world)]
     for text, gap in zip(texts, ("-50.00", "-250.00", "-500.00", "-1000.00"), strict=False):
         assert f"ms minus 0 ms: {gap} ms" in text
@@ -141,7 +141,7 @@ def test_load_of_the_failing_link():
     assert measured(run(zeros(2, 1000), load=load)).load_bps.values.tolist() == [9e6]
 
 
-def test_worlds_of_both_readings():
+def test_scenarios_of_both_interpretations():
     chosen = {parameter.name: parameter.default for parameter in section5.ASSUMED}
     grids = section5.grids(chosen, Options())
     assert list(grids) == ["100+100", "10+10"]
@@ -156,27 +156,27 @@ def test_worlds_of_both_readings():
 
 
 @pytest.mark.parametrize("text", ["10", "10+20", "5+5", "ten+ten", "", "0+0"])
-def test_flow_readings_that_make_no_sense(text):
-    with pytest.raises(ValueError, match="expected flows a class"):
+def test_invalid_flow_counts_are_refused(text):
+    with pytest.raises(ValueError, match="expected flows per class"):
         section5.flow_readings(text)
 
 
-def test_flow_readings():
+def test_flow_counts_are_parsed():
     assert section5.flow_readings("20+20,10+10, 20+20") == "20+20, 10+10"
 
 
 def answer(function, **changes):
     rates = {"backbone_bps": 10e6, "access_share": 0.9} if function.__module__ == fig7.__name__ else {}
-    return judge.combine(function(made(N, **changes), **rates))[0]
+    return judge.combine(function(make_results(N, **changes), **rates))[0]
 
 
 def levels(*values, noise=0.1):
-    """One level a delay, with noise over seeds."""
+    """Return one level per delay, with noise over seeds."""
     return np.array(values, dtype=float) + noise * NOISE
 
 
 def goodput(per_class, intervals=slice(None)):
-    """Bytes in every interval: the given level a (delay, class) within `intervals`, 1 elsewhere."""
+    """Return bytes in every interval: the level of each (delay, class) within `intervals`, 1 elsewhere."""
     bytes_ = np.ones((N, len(DELTA_MS), 2, 1000))
     bytes_[..., intervals] = per_class
     return np.round(bytes_)
@@ -213,7 +213,7 @@ def test_immediate_hurts_fixed():
     assert answer(fig7.immediate_hurts_fixed, goodput=fixed) is True
     fixed[:, 3, 1, 500:600] = 300
     assert answer(fig7.immediate_hurts_fixed, goodput=fixed) is False
-    # What happens to the switched flows, or after 6 s, does not matter.
+    # The switched flows, and times after 6 s, do not matter.
     other = goodput(1000)
     other[:, 0, 0, :] = 1
     other[:, 0, 1, 600:] = 1
@@ -229,10 +229,10 @@ def test_overflow_at_once():
     assert answer(fig7.overflow_at_once, first_merge_drop_s=late, both_classes_drop=both) is False
 
 
-def test_censored_runs_are_said():
+def test_evidence_states_censored_runs():
     first = levels(1, 2, 3, 4, 5)
     first[:4, 1] = np.nan
-    parts = fig7.overflow_at_once(made(N, first_merge_drop_s=first, both_classes_drop=~np.isnan(first)))
+    parts = fig7.overflow_at_once(make_results(N, first_merge_drop_s=first, both_classes_drop=~np.isnan(first)))
     assert "4 runs without any drop" in parts[0].text
     assert "without any drop" not in parts[1].text
 
@@ -244,10 +244,10 @@ def test_dead_link_or_merge():
     assert answer(fig7.dead_link_or_merge, dead_link_drops=dead, merge_drops=merge[:, ::-1]) is False
 
 
-def test_settle_is_the_start_of_ten_quiet_intervals():
+def test_settling_starts_ten_stable_intervals():
     level = 100.0
     curve = np.array([0.0, 95, 89, *[91, 109] * 5, 50, level])
-    # The run of ten begins at index 3: 0.3 s.
+    # The run of ten starts at index 3: 0.3 s.
     assert fig7.settle_s(curve[None, :]) == pytest.approx([0.3])
     too_short = np.array([0.0, *[100] * 9, 50, level])
     assert fig7.settle_s(too_short[None, :]).tolist() == [np.inf]
@@ -258,16 +258,16 @@ def test_settles_in_a_second():
     for index, delta in enumerate(DELTA_MS):
         switch = 500 + delta // 10
         bytes_[:, index, :, switch : switch + 100] = 500
-    # Half the level for one second: the first quiet interval of 100 ms begins 1.0 s after the switch.
+    # Half the level for one second: the first stable interval of 100 ms starts 1.0 s after the switchover.
     assert answer(fig7.settles_in_a_second, goodput=bytes_) is True
-    text = fig7.settles_in_a_second(made(N, goodput=bytes_))[1].text
-    assert text == f"fixed, 0 ms: settles after: +1.00 s [+1.00, +1.00], n = {N}"
+    text = fig7.settles_in_a_second(make_results(N, goodput=bytes_))[1].text
+    assert text == f"fixed, 0 ms: settling time: +1.00 s [+1.00, +1.00], n = {N}"
     bytes_[:, 1, 0, 505:] = 1000
     assert answer(fig7.settles_in_a_second, goodput=bytes_) is False
 
 
 def window(values):
-    """Goodput such that equation 5's ratio follows the given per-(seed, delay) values."""
+    """Return goodput whose ratio by equation 5 has the given values per (seed, delay)."""
     return goodput((1e4 * values)[..., None, None], slice(500, 650))
 
 
@@ -283,12 +283,12 @@ def test_gain_falls():
 
 
 def printed_shares():
-    """150 seeds with just the printed shares: 24 % ... 49.33 % worse; 20 %, 64.67 %, ... best."""
+    """Return 150 seeds with exactly the published shares: 24 % ... 49.33 % worse; 20 %, 64.67 %, ... best."""
     ratio = np.full((PAPER_RUNS, len(DELTA_MS)), 1.0)
     best = np.repeat(np.arange(5), [30, 97, 14, 8, 1])
     for index, worse in enumerate((36, 55, 64, 74), start=1):
         ratio[:, index] = 1.01
-        # Where delta = 0 is best, every delay is worse; the rest of the worse cases are spread over the others.
+        # If delta = 0 is best, every delay is worse; the other worse cases are distributed over the other seeds.
         ratio[np.flatnonzero(best == 0), index] = 0.9
         others = np.flatnonzero((best != 0) & (best != index))
         ratio[others[: worse - 30], index] = 0.9
@@ -298,9 +298,9 @@ def printed_shares():
     return np.round(bytes_)
 
 
-def test_shares_as_printed():
+def test_shares_match_published_values():
     bytes_ = printed_shares()
-    parts = table3.shares_as_printed(made(PAPER_RUNS, goodput=bytes_))
+    parts = table3.shares_as_printed(make_results(PAPER_RUNS, goodput=bytes_))
     assert len(parts) == 4 + 5 + 3 + 1
     assert parts[0].text.startswith("worse than 0 ms, 50 ms: 24.0 % against 24.00 % printed")
     assert parts[5].text.startswith("best, 50 ms: 64.7 % against 64.67 % printed")
@@ -309,8 +309,8 @@ def test_shares_as_printed():
     assert judge.combine(parts[12:])[0] is True
 
 
-def test_as_good_as_without_delay_is_not_worse():
-    parts = table3.shares_as_printed(made())
+def test_equal_goodput_does_not_count_as_worse():
+    parts = table3.shares_as_printed(make_results())
     assert parts[0].text.startswith("worse than 0 ms, 50 ms: 0.0 % against")
     # Five equal delays share every run.
     assert parts[4].text.startswith("best, 0 ms: 20.0 % against")
@@ -318,10 +318,10 @@ def test_as_good_as_without_delay_is_not_worse():
 
 def test_every_statement_has_exactly_one_judge():
     chosen = {parameter.name: parameter.default for parameter in section5.ASSUMED}
-    done = {"10+10": SimpleNamespace(once=lambda _: made())}
+    done = {"10+10": SimpleNamespace(once=lambda _: make_results())}
     for exhibit, count in ((fig7.FIG7, 6), (fig8.FIG8, 1), (table3.TABLE3, 2)):
         assert len(exhibit.evaluate(chosen, done).claims) == count
-    parts = fig8.delay_gains(made())
+    parts = fig8.delay_gains(make_results())
     with pytest.raises(LookupError, match="nothing judges"):
         replace(fig8.FIG8, find=lambda _: Findings([], {})).evaluate(chosen, done)
     with pytest.raises(LookupError, match="no claim 'delay-gain': did you mean 'delay-gains'"):

@@ -1,4 +1,4 @@
-"""Section 5.2's other worlds: what is run, how it is reduced, how its statements are judged."""
+"""Variants of section 5.2: grids, evaluation, and judgements."""
 
 from types import SimpleNamespace
 
@@ -29,30 +29,30 @@ INTERVALS = [f"{(i + 1) / 20} s" for i in range(200)]
 
 
 def delays(gain_pct, offered_pct=180.0):
-    """A world with these gains by delay, and this load offered."""
+    """Return a variant with these gains by delay, and this offered load."""
     good = 1e6 * (1 + np.array(gain_pct) / 100 + 0.001 * NOISE)
     good[:, 0] = 1e6
     return Delays(cells(good, delta_ms=DELTA_MS), cells(offered_pct * (1 + 0.001 * NOISE[:, 0])))
 
 
 def settling(seconds):
-    """Both classes below their level for a time after the switch at 5.05 s."""
+    """Return two classes below their level for a time after the switchover at 5.05 s."""
     goodput = np.full((N, 2, 200), 50.0) + 0.05 * np.random.default_rng(9).normal(0, 1, (N, 2, 200))
     goodput[..., 101 : 101 + 2 * round(10 * seconds)] *= 0.5
     return cells(goodput, group=CLASSES, time=INTERVALS)
 
 
 def measured(by_world=None, settles=None):
-    found = {world: delays([0] * 9) for world in COMPARED} | (by_world or {})
+    result = {world: delays([0] * 9) for world in COMPARED} | (by_world or {})
     times = {world: settling(1.0) for world in SETTLING} | (settles or {})
-    return Measured(found, times)
+    return Measured(result, times)
 
 
 def answer(function, *arguments):
     return judge.combine(function(*arguments))[0]
 
 
-def test_the_worlds():
+def test_grids_have_all_scenarios():
     assert World(0.9, 5).settings == {
         "parameters.access_share": 0.9,
         "parameters.sources": 5,
@@ -72,7 +72,7 @@ def test_the_worlds():
     assert [len(grid.branches) for grid in grids.values()] == [9] * 7 + [1] * 9
 
 
-def test_delays_are_reduced():
+def test_delays_are_evaluated():
     def run(value):
         goodput = np.zeros((2, 13), dtype="u8")
         goodput[0, 9], goodput[0, 10], goodput[1, 12] = 10**6, value, 1  # (4.5 s, 5 s] is before, (6 s, 6.5 s] is in
@@ -90,20 +90,20 @@ def test_delays_are_reduced():
     assert found.offered_pct.values == pytest.approx([100 * 42 / 62_500])
 
 
-def test_settling_is_reduced_from_the_switch_on():
+def test_settling_is_evaluated_from_switchover():
     bytes_ = np.zeros((2, 200))
     bytes_[1] = np.arange(200)  # interval i of 50 ms
     run = {"goodput": {"interval_s": 0.05, "groups": ["fixed", "switched"], "bytes": bytes_}}
     goodput = HandMade({"delta_ms": (50,)}, [[run]])["goodput"].cells().at(delta_ms=50)
     found = measured(settles={World(0.9, 10): goodput})
     switched, fixed = (found.settling(World(0.9, 10), name) for name in CLASSES)
-    # The switch is at 5.05 s, interval 101; 49 whole intervals of 100 ms are left; (9 s, 10 s] are 180 to 199.
+    # The switchover is at 5.05 s, interval 101; 49 whole intervals of 100 ms remain; (9 s, 10 s] are 180 to 199.
     assert switched.shape == (1, 50)
     assert (switched[0, 0], switched[0, 48], switched[0, 49]) == (101 + 102, 197 + 198, 0.1 * sum(range(180, 200)))
     assert fixed.sum() == 0
 
 
-def test_what_never_settles_counts_to_the_end():
+def test_unsettled_curve_counts_to_end_of_run():
     assert section5_2.settled_s(np.array([[*[50.0] * 49, 100.0]])).tolist() == [4.9]
     curves = measured(settles={World(0.9, 10): settling(1.2)}).settling(World(0.9, 10), "switched")
     assert section5_2.settled_s(curves.mean(axis=0)[None]).tolist() == pytest.approx([1.2])
@@ -128,7 +128,7 @@ def test_lower_load_lower_delay(lower, offered, holds):
 
 
 def many_flows(best, scale, settles):
-    """Worlds whose best delay, spread and settling time fall with the flows, or not."""
+    """Return variants whose best delay, spread and settling time fall with the number of flows, or not."""
     worlds = {}
     for index, flows in enumerate(FLOWS):
         gain = [0.0] * 9

@@ -1,4 +1,4 @@
-"""Section 5.3: what is run, how it is reduced, how its statements are judged."""
+"""Section 5.3: grids, evaluation, and judgements."""
 
 from types import SimpleNamespace
 
@@ -18,7 +18,7 @@ FALLING = np.array([100, 98, 96, 94, 92, 90, 88, 60, 40, 10])
 
 
 def world(level=FALLING, fixed=(100, 100, 100, 100), switched=(100, 40, 90, 80)):
-    """Goodput by delay; beside fixed flows: no failure, electrical at once, reserved at 0 and at 50 ms."""
+    """Return goodput by delay; with fixed flows: no failure, electrical immediately, reserved at 0 and at 50 ms."""
     beside = np.stack([1000 * (np.array(of_class) + 0.01 * NOISE[:, :1]) for of_class in (switched, fixed)], axis=-1)
     return World(
         cells((1000 * (np.asarray(level) + 0.1 * NOISE)).round(), delta_ms=DELTA_MS),
@@ -30,7 +30,7 @@ def answer(function, *arguments):
     return judge.combine(function(*arguments))[0]
 
 
-def test_the_worlds():
+def test_grids_have_all_scenarios():
     chosen = {parameter.name: parameter.default for parameter in SECTION5_3.assumed}
     grids = list(SECTION5_3.studies(chosen, Options()).values())
     assert [len(grid.branches) for grid in grids] == [10, 4, 10, 4]
@@ -67,7 +67,7 @@ def test_faster_is_better():
 
 
 def wins(*counts):
-    """Runs of which so many have their best at each delay."""
+    """Return runs with this number of best results at each delay."""
     best = np.repeat(np.arange(len(counts)), counts)
     level = np.tile(FALLING - 20.0, (PAPER_RUNS, 1))
     level[np.arange(PAPER_RUNS), best] = 100
@@ -77,19 +77,19 @@ def wins(*counts):
 @pytest.mark.parametrize(
     ("counts", "holds"), [((132, 8), True), ((130, 10), True), ((100, 40), False), ((131, 8, 1), False)]
 )
-def test_at_once_is_best(counts, holds):
+def test_immediate_switchover_is_best(counts, holds):
     # 94 and 6 % of 140 are 131.6 and 8.4.
     assert answer(section5_3.at_once_is_best, wins(*counts)) is holds
 
 
-def test_a_tie_with_a_longer_delay_is_one():
+def test_tie_with_longer_delay_counts_as_tie():
     level = np.tile(FALLING.astype(float), (PAPER_RUNS, 1))
     level[0, 2] = level[0, 0]
     parts = section5_3.at_once_is_best(World(cells(1000 * level, delta_ms=DELTA_MS), world().beside))
     assert parts[-1].text.endswith("1 of 140")
 
 
-def test_third_flows_left_alone():
+def test_fixed_flows_are_unaffected_by_reserved_backup():
     assert answer(section5_3.third_flows_left_alone, world()) is True
     assert answer(section5_3.third_flows_left_alone, world(fixed=(100, 50, 98, 100))) is False
     assert answer(section5_3.third_flows_left_alone, world(switched=(100, 95, 90, 80))) is False

@@ -1,4 +1,4 @@
-"""The exhibits of section 7, their table and judgements, on runs made by hand."""
+"""Experiments of section 7, their table and judgements, on runs made by hand."""
 
 from types import SimpleNamespace
 
@@ -15,7 +15,7 @@ from optcp.papers.options import Options
 from optcp.plots import figures
 from optcp_papers.gmpls import EXHIBITS, fig15, fig16, section7, section7_2, table6
 from optcp_papers.gmpls.goodput import Goodput, read
-from optcp_papers.gmpls.overtaking import count_needless, count_overtaken
+from optcp_papers.gmpls.overtaking import count_overtaken, count_spurious
 from optcp_papers.gmpls.section6 import D_MS, backup
 from optcp_papers.gmpls.section7 import STRATEGIES, over_electrical
 from optcp_papers.gmpls.section7_2 import DISCARDED, PORTS, QUEUES, TRACED, crossing_ms, traced_name
@@ -37,21 +37,21 @@ def cells(values, *names, more=()):
 
 
 def bytes_of(level=1.0):
-    """8 Mb/s (100 000 bytes an interval), times a level a (seed, d, strategy) in (10 s, 11.5 s]."""
+    """Return 8 Mb/s (100 000 bytes per interval), times a level per (seed, d, strategy) in (10 s, 11.5 s]."""
     bytes_ = np.full((*SHAPE, 120), 100_000.0)
     bytes_[..., 100:115] *= np.broadcast_to(level, SHAPE)[..., None]
     return bytes_.round()
 
 
-def made(level=1.0):
-    """Goodput of such a grid; access links carry 8 Mb/s."""
+def make_goodput(level=1.0):
+    """Return goodput of such a grid; access links carry 8 Mb/s."""
     ends = tuple((i + 1) / 10 for i in range(120))
     time = Axis("time", tuple(f"{end} s" for end in ends), "s", ends)
     return Goodput(cells(bytes_of(level), "d_ms", "strategy", more=[time]), (10.0, 11.5), 12.0, 8e6)
 
 
 def losses(**by_place):
-    """Packets lost by place, over d and strategy; none where nothing is said."""
+    """Return packets lost by place, over d and strategy; zero unless given."""
     nothing = np.zeros(SHAPE)
     by_place = {name.replace("_", " "): values for name, values in by_place.items()}
     return {place: cells(by_place.get(place, nothing), "d_ms", "strategy") for place in PLACES}
@@ -67,7 +67,7 @@ def answer(function, *arguments):
 
 
 def by_strategy(**levels):
-    """Levels around 1, by strategy and d."""
+    """Return levels around 1, by strategy and d."""
     level = 1 + 0.001 * NOISE
     for name, values in levels.items():
         level[..., STRATEGIES.index(name.replace("_", " "))] *= values
@@ -75,7 +75,7 @@ def by_strategy(**levels):
 
 
 def run(drops=(), load=0, goodput=()):
-    """A run: drops as (ms, port, reason, ack), bytes of L5->L2 in (9 s, 10 s], and bytes by 100 ms interval."""
+    """Return a run: drops as (ms, port, reason, ack), bytes of L5->L2 in (9 s, 10 s], bytes per 100 ms interval."""
     ports, reasons = ["A->L0", "L2->L3", "L1->L0", "L3->B", "S0->A", "L5->L2"], ["queue-full", "not-selected"]
     bytes_ = np.zeros((1, 120), dtype="u8")
     for interval, value in goodput:
@@ -97,11 +97,11 @@ def run(drops=(), load=0, goodput=()):
 
 
 def shared(runs):
-    """One seed of the shared grid."""
+    """Return one seed of the shared grid."""
     return HandMade({"d_ms": D_MS, "strategy": STRATEGIES}, [runs])
 
 
-def test_the_worlds():
+def test_grids_have_all_scenarios():
     branches = BY_ID["table6"].studies(CHOSEN, Options())[section7.GRID].branches
     assert len(branches) == 24
     assert branches[5].key == {**backup(2), "parameters.revert": "electrical"}
@@ -128,7 +128,7 @@ def test_drops_are_counted_by_place_and_window():
 
     def counted(until):
         first = {"d_ms": 1, "strategy": "none"}
-        return [int(found.at(**first).values[0]) for found in section7_2.lost_until(observed, until).values()]
+        return [int(judged.at(**first).values[0]) for judged in section7_2.lost_until(observed, until).values()]
 
     assert tuple(section7_2.lost_until(observed, 11.5)) == PLACES
     assert counted(10.5) == [1, 0, 0, 0, 1, 0, 0]
@@ -150,11 +150,11 @@ def test_runs_are_reduced_in_the_order_of_the_branches():
 
 def test_a_run_without_goodput_has_no_ratio():
     with pytest.raises(RunFailed, match="no meaning"):
-        over_electrical(made(by_strategy(electrical=0)).good)
+        over_electrical(make_goodput(by_strategy(electrical=0)).good)
 
 
 def packets(*rows):
-    """A run's packets: (ms, event, flow, segment)."""
+    """Return the packets of a run: (ms, event, flow, segment)."""
     events = ["sent", "resent", "arrived", "acked", "dropped"]
     time, event, flow, seq = zip(*rows, strict=True)
     return {
@@ -162,10 +162,10 @@ def packets(*rows):
             "events": events,
             "flows": ["one", "two"],
             "time_ps": np.array(time, dtype="u8") * MS,
-            "event": np.array([events.index(one) for one in event], dtype="u1"),
+            "event": np.array([events.index(item) for item in event], dtype="u1"),
             "flow": np.array(flow, dtype="u4"),
             "seq": np.array(seq, dtype="u4"),
-            "ack": np.array([one == "acked" for one in event]),
+            "ack": np.array([item == "acked" for item in event]),
         }
     }
 
@@ -184,7 +184,7 @@ def test_overtaken_segments_are_first_transmissions_that_arrive_late():
     assert count_overtaken(handmade.run(traced), 10.0, 10.5) == 2
 
 
-def test_a_retransmission_is_needless_until_its_segment_is_dropped():
+def test_retransmission_is_spurious_until_segment_is_dropped():
     traced = packets(
         (9_000, "dropped", 0, 1),
         (10_001, "resent", 0, 1),
@@ -194,49 +194,51 @@ def test_a_retransmission_is_needless_until_its_segment_is_dropped():
         (10_005, "resent", 0, 2),
         (10_501, "resent", 0, 9),  # too late
     )
-    assert count_needless(handmade.run(traced), 10.0, 10.5) == 2
+    assert count_spurious(handmade.run(traced), 10.0, 10.5) == 2
 
 
-def test_ties_share_the_best_and_the_exact_rule_does_not_compete():
+def test_ties_share_best_and_exact_rule_is_excluded():
     level = np.ones(SHAPE)
     level[..., EXACT] = 2
     level[:, 0, ELECTRICAL] = 1.1
-    best = fig15.best_of(made(level).good)
+    best = fig15.best_of(make_goodput(level).good)
     assert best.values[0, 0].tolist() == [0, 1, 0]
     assert best.values[0, 1].tolist() == [1 / 3] * 3
 
 
 def test_staying_is_best_where_d_is_large():
-    def found(**levels):
-        return answer(fig15.staying_is_best, fig15.best_of(made(by_strategy(**levels)).good).at(strategy="none"))
+    def judged(**levels):
+        return answer(
+            fig15.staying_is_best, fig15.best_of(make_goodput(by_strategy(**levels)).good).at(strategy="none")
+        )
 
     large = np.where(np.array(D_MS) >= 50, 1.01, 1.0)
-    assert found(none=large) is True
-    assert found(none=1.01) is False  # at small d too
-    assert found(optical=large) is False
+    assert judged(none=large) is True
+    assert judged(none=1.01) is False  # at small d too
+    assert judged(optical=large) is False
 
 
 def test_optical_against_electrical():
-    f = over_electrical(made(by_strategy(optical=np.array([1, 1, 0.99, 0.99, 0.99, 1.01]))).good)
+    f = over_electrical(make_goodput(by_strategy(optical=np.array([1, 1, 0.99, 0.99, 0.99, 1.01]))).good)
     parts = table6.electrical_is_ahead(f)
     assert [part.holds for part in parts[:5]] == [True] * 5
-    # Nearly all runs agree here, far more than printed.
+    # Almost all runs agree here, far more than published.
     assert judge.combine(parts)[0] is False
     assert fig16.optical_is_better_at_100(f)[0].holds is True
     level = by_strategy()
     level[:, 5, OPTICAL] = level[:, 5, ELECTRICAL] * np.where(np.arange(N) < 89, 1.02, 0.99)  # 59.33 % of 150
-    assert answer(fig16.optical_is_better_at_100, over_electrical(made(level).good)) is True
+    assert answer(fig16.optical_is_better_at_100, over_electrical(make_goodput(level).good)) is True
 
 
 def study(level, strategies=STRATEGIES):
-    """A finished study of this goodput, in which nothing is lost."""
+    """Return a finished study of this goodput without losses."""
     bytes_, nothing = bytes_of(level)[..., : len(strategies), :].astype("u8"), run(load=10**6)
 
     def series(of_cell):
         return nothing | {"goodput": {"interval_s": 0.1, "groups": ["switched"], "bytes": of_cell[None]}}
 
     axes = {"d_ms": D_MS, "strategy": strategies}
-    return HandMade(axes, [[series(one) for one in seed.reshape(-1, 120)] for seed in bytes_])
+    return HandMade(axes, [[series(item) for item in seed.reshape(-1, 120)] for seed in bytes_])
 
 
 def test_table_6_shows_the_exact_rule_beside_the_emulation():
@@ -248,26 +250,26 @@ def test_table_6_shows_the_exact_rule_beside_the_emulation():
     assert rows["d_ms=50 exact_opt_better_pct"].verdict == "claim-only"
 
 
-def test_none_depends_on_d():
-    def found(**levels):
-        return answer(section7_2.none_does_not_depend, made(by_strategy(**levels)).access_pct())
+def test_judgement_without_switch_back():
+    def judged(**levels):
+        return answer(section7_2.none_does_not_depend, make_goodput(by_strategy(**levels)).access_pct())
 
-    assert found() is True
-    assert found(none=np.array([1, 1, 1, 1, 1, 0.9])) is False
+    assert judged() is True
+    assert judged(none=np.array([1, 1, 1, 1, 1, 0.9])) is False
 
 
 def test_small_d_is_alike():
-    def found(**levels):
-        return answer(section7_2.small_d_is_alike, made(by_strategy(**levels)).access_pct())
+    def judged(**levels):
+        return answer(section7_2.small_d_is_alike, make_goodput(by_strategy(**levels)).access_pct())
 
-    assert found(electrical=np.array([1, 1, 1, 1, 1, 0.5])) is True
-    assert found(electrical=np.array([1, 0.9, 1, 1, 1, 1])) is False
+    assert judged(electrical=np.array([1, 1, 1, 1, 1, 0.5])) is True
+    assert judged(electrical=np.array([1, 0.9, 1, 1, 1, 1])) is False
 
 
 def test_the_dip_is_measured_in_per_cent_of_the_backbone():
     # 0.94 of the access rate is 0.8 * 6 = 4.8 % of the backbone less.
     for electrical, optical, holds in ((0.94, 0.9, True), (0.94, 0.97, False), (0.85, 0.8, False)):
-        falling = made(by_strategy(electrical=electrical, optical=optical))
+        falling = make_goodput(by_strategy(electrical=electrical, optical=optical))
         assert answer(section7_2.small_dip_soon_over, falling, 10e6) is holds
 
 
@@ -284,22 +286,22 @@ def test_overtaking_without_loss():
 
 
 def test_the_merge_port_overflows_from_50_ms_on():
-    def found(drops):
+    def judged(drops):
         return section7_2.merge_overflows(losses(**{"L2->L3": drops}))
 
     drops = np.zeros(SHAPE)
     drops[:, 4:, ELECTRICAL] = 3
-    assert judge.combine(found(drops))[0] is True
-    assert found(drops)[0].text.endswith("(drops a run: none)")
-    assert found(drops)[5].text.endswith("(drops a run: L2->L3 3.0)")
+    assert judge.combine(judged(drops))[0] is True
+    assert judged(drops)[0].text.endswith("(drops per run: none)")
+    assert judged(drops)[5].text.endswith("(drops per run: L2->L3 3.0)")
     drops[:, 4, ELECTRICAL] = 0
-    assert judge.combine(found(drops))[0] is False
+    assert judge.combine(judged(drops))[0] is False
     drops[:, :, ELECTRICAL] = 3
-    assert judge.combine(found(drops))[0] is False
+    assert judge.combine(judged(drops))[0] is False
 
 
 def discards():
-    """What both rules discard by hand: 1000 packets a second in d - 1 ms and what the transmissions add."""
+    """Return the discards of both rules by hand: 1000 packets/s in d - 1 ms and the transmission times."""
     drops = np.zeros(SHAPE)
     drops[..., OPTICAL] = np.round(np.array(D_MS) + 1.4)  # three transmissions of 0.8 ms
     drops[..., EXACT] = np.array(D_MS)  # two, less half of the 1 ms between packets: d + 0.1
@@ -307,7 +309,7 @@ def discards():
 
 
 def arrivals():
-    """What is expected where 1000 packets a second arrive."""
+    """Return the expected discards for 1000 arriving packets/s."""
     arriving = cells(np.full((N, len(D_MS)), 1e6), "d_ms")
     return {
         strategy: section7_2.expected_discards(arriving, strategy, 1000.0, 10e6)
@@ -315,24 +317,24 @@ def arrivals():
     }
 
 
-def test_what_is_expected_to_be_discarded():
+def test_expected_discards_match_hand_calculation():
     assert arrivals()["optical"].at(d_ms=100).values[0] == pytest.approx(101.4)
     assert arrivals()["optical exact"].at(d_ms=100).values[0] == pytest.approx(100.1)
 
 
-def test_optical_loses_what_is_on_the_backup():
-    def found(drops, counts=None):
+def test_optical_loses_packets_on_backup():
+    def judged(drops, counts=None):
         lost = losses(discarded_at_L2=drops, discarded_at_L1=drops)
         return answer(section7_2.optical_discards, lost, arrivals(), packet_counts(counts))
 
-    assert found(discards()) is True
-    assert found(2 * discards()) is False
+    assert judged(discards()) is True
+    assert judged(2 * discards()) is False
     overtaken = np.zeros((N, len(TRACED), 2))
     overtaken[0, TRACED.index((1, "optical exact")), 0] = 1
-    assert found(discards(), overtaken) is False
+    assert judged(discards(), overtaken) is False
 
 
-def test_where_optical_overtakes():
+def test_crossing_of_optical_and_electrical():
     gains = [
         [-1, -1, -1, -1, -1, 3],  # a quarter of the way from 50 to 100 ms
         [1, -1, 1, 1, 1, 1],  # half of the way from 2 to 10 ms
@@ -343,13 +345,13 @@ def test_where_optical_overtakes():
 
 
 def test_a_smaller_queue_moves_the_crossing():
-    def found(*crossings):
-        f = [1 + np.where(np.array(D_MS) > one, 0.02, -0.02) + 0.001 * NOISE[..., NONE] for one in crossings]
+    def judged(*crossings):
+        f = [1 + np.where(np.array(D_MS) > crossing, 0.02, -0.02) + 0.001 * NOISE[..., NONE] for crossing in crossings]
         ratio = {limit: cells(values, "d_ms") for limit, values in zip(QUEUES, f, strict=True)}
         return answer(section7_2.smaller_queue_sooner, ratio)
 
-    assert found(5, 15, 30, 70, 100) is True
-    assert found(100, 70, 30, 15, 5) is False
+    assert judged(5, 15, 30, 70, 100) is True
+    assert judged(100, 70, 30, 15, 5) is False
 
 
 def test_every_exhibit_draws():

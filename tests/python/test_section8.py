@@ -1,4 +1,4 @@
-"""The study of section 8, its exhibits and their judgements, on runs made by hand."""
+"""Study of section 8, its experiments and their judgements, on runs made by hand."""
 
 from types import SimpleNamespace
 
@@ -37,17 +37,17 @@ GRID = {"scenario": SCENARIOS, "mechanism": MECHANISMS}
 MS = 10**9
 
 
-def made(bytes_):
-    """Goodput of every scenario and scheme with one switch delay."""
+def make_goodput(bytes_):
+    """Return goodput of every scenario and scheme with one switch delay."""
     return Goodput(cells(bytes_.round(), **GRID, time=INTERVALS), SWITCH_OVER_S, REPAIR_S, 8e6)
 
 
 def pct(level, window_s=SWITCH_OVER_S):
-    """8 Mb/s (100 000 bytes an interval) times a level in a window, in per cent of the access bandwidth."""
+    """Return 8 Mb/s (100 000 bytes per interval) times a level in a window, in % of the access bandwidth."""
     bytes_ = np.full((*SHAPE, 115), 100_000.0)
     start, end = (round(10 * instant) for instant in window_s)
     bytes_[..., start:end] *= np.broadcast_to(level, SHAPE)[..., None]
-    return made(bytes_).access_pct(window_s)
+    return make_goodput(bytes_).access_pct(window_s)
 
 
 def answer(function, *arguments):
@@ -83,7 +83,7 @@ def test_the_backups_are_longer_by_what_table_7_says():
     }
 
 
-def test_the_worlds():
+def test_grids_have_all_scenarios():
     for exhibit, branches in ((table8.TABLE8, [32, 16, 1, 1]), (fig18.FIG18, [32, 4]), (fig19.FIG19, [32])):
         assert [len(grid.branches) for grid in exhibit.studies(chosen(), Options()).values()] == branches
     branches = fig19.FIG19.studies(chosen(), Options())[section8.GRID].branches
@@ -98,7 +98,7 @@ def test_the_worlds():
 
 
 def run(number, drops=(), switched_ms=5005):
-    """A run: drops as (ms, port, reason, ack); goodput and loads made of a number."""
+    """Return a run: drops as (ms, port, reason, ack); goodput and loads derived from a number."""
     ports, reasons = ["L0->L5", "L1->L2", "L2->L1"], ["queue-full", "link-down", "lost-in-flight"]
     loads = np.zeros((2, 12), dtype="u8")
     loads[:, 4] = 10 * number, number
@@ -163,11 +163,11 @@ def test_runs_are_reduced_in_the_order_of_the_branches():
 def test_switches_are_the_same_in_every_run():
     alike = [run(number) for number in range(32)]
     assert len(table8.switches(study(alike, alike))) == 16
-    with pytest.raises(RuntimeError, match="switch at different instants"):
+    with pytest.raises(RuntimeError, match="switch at different times"):
         table8.switches(study(alike, [*alike[:31], run(31, switched_ms=5006)]))
 
 
-def test_the_instants_of_section_8_1():
+def test_switchover_times_of_section_8_1():
     # C: a = 20 ms, c = 30 ms.
     assert table8.expected_switches("C", "path", 5) == [
         Switch("L0", "data", "backup", 5025 * MS),
@@ -175,7 +175,9 @@ def test_the_instants_of_section_8_1():
         Switch("L0", "data", "working", 10020 * MS),
         Switch("L3", "acks", "working", 10030 * MS),
     ]
-    variant = [(one.node, one.to, one.at_ps // MS) for one in table8.expected_switches("C", "loopbackvar", 50)]
+    variant = [
+        (switch.node, switch.to, switch.at_ps // MS) for switch in table8.expected_switches("C", "loopbackvar", 50)
+    ]
     assert variant == [
         *(("L1", "backup", 5050), ("L2", "backup", 5050), ("L0", "backup", 5070), ("L3", "backup", 5080)),
         *(("L1", "working", 10000), ("L2", "working", 10000), ("L0", "working", 10020), ("L3", "working", 10030)),
@@ -197,7 +199,7 @@ def test_probes_are_timed_per_direction():
     packets = {
         "events": events,
         "time_ps": np.array(time, dtype="u8") * MS,
-        "event": np.array([events.index(one) for one in event], dtype="u1"),
+        "event": np.array([events.index(item) for item in event], dtype="u1"),
         "seq": np.array(seq, dtype="u4"),
         "flow": np.zeros(len(rows), dtype="u4"),
         "flows": ["probe"],
@@ -211,7 +213,7 @@ TRANSMISSION_PS = {"data": 800_000_000, "acks": 32_000_000}  # 1000 and 40 bytes
 
 
 def measured8(round_trip_ms=216.0, longer_ps=0, **changes):
-    """Probes that say what Table 8 says, but for the changes."""
+    """Return probe results that match Table 8, except for the changes."""
     rng = np.random.default_rng(3)
     links = {"local": 4, "path": 4, "loopback": 6, "loopbackvar": 4}
     probes = {}
@@ -264,7 +266,7 @@ def test_table_8_from_probes_and_switches():
 
 
 def arithmetic(factor=1.0, like_local=False):
-    """Packets lost at 1000 a second: delta + b, for path protection also twice the way of the news."""
+    """Return packets lost at 1000/s: delta + b, and for path protection also twice the notification delay."""
     lost = np.zeros((*SHAPE, 2))
     for i, scenario in enumerate(SCENARIOS):
         delays = Delays.of(scenario)
@@ -309,7 +311,7 @@ def test_the_switch_back_ranking_needs_an_interval():
     assert any("seeds would decide" in part.text for part in fig19.switch_back_ranking(alike))
 
 
-def test_runs_to_decide():
+def test_required_runs_to_decide():
     # z: 1.95996 + 0.84162; sd 2, mean 1: (2.80158 * 2)^2 = 31.4.
     values = np.tile([-1.0, 3.0], 5000)
     assert stats.runs_to_decide(values) == pytest.approx(31.4, abs=0.05)
@@ -322,23 +324,23 @@ def test_reserved_capacity():
 
 
 def falling(depth, until):
-    """Goodput that falls by a share (scenario, mechanism) in the intervals from 5 s to an index (scenario, mech.)."""
+    """Return goodput that falls by a share (scenario, mechanism) in the intervals from 5 s to an index."""
     bytes_ = np.full((*SHAPE, 115), 100_000.0) * (1 + 0.001 * NOISE[..., None])
     for i in range(len(SCENARIOS)):
         for j in range(len(MECHANISMS)):
             bytes_[:, i, j, 50 : 50 + until[i][j]] *= 1 - depth[i][j]
-    return made(bytes_)
+    return make_goodput(bytes_)
 
 
 def section_6(fall=0.2):
-    """Section 6's world with a fall in the first 200 ms, alike for every scenario."""
+    """Return section 6's network with a fall in the first 200 ms, equal for every scenario."""
     bytes_ = np.full((N, len(SCENARIOS), 60), 100_000.0)
     bytes_[..., 50:52] *= 1 - fall
     return Goodput(cells(bytes_, scenario=SCENARIOS, time=INTERVALS[:60]), WINDOW_S, fig18.SECTION_6_UNTIL_S, 8e6)
 
 
 def overflows(*scenarios):
-    """Whether packets overflow under the variant: in some scenarios always, in the others never."""
+    """Return whether packets overflow under the variant: always in some scenarios, never in the others."""
     return cells(np.tile([float(scenario in scenarios) for scenario in SCENARIOS], (N, 1)), scenario=SCENARIOS)
 
 
@@ -355,7 +357,7 @@ def test_the_variant_recovers_no_faster_in_d():
     assert answer(judged, falling(DEPTH, UNTIL), overflows(*SCENARIOS)) is False
 
 
-def test_local_is_alike_and_the_others_worsen():
+def test_judgement_of_dips_by_scheme():
     judged = fig18.local_is_alike_others_worsen
     assert answer(judged, falling(DEPTH, UNTIL), section_6()) is True
     assert answer(judged, falling(DEPTH, UNTIL), section_6(0.6)) is False
@@ -398,7 +400,7 @@ def test_every_scheme_in_every_scenario():
     assert {key["parameters.backup"] for key in keys[1:7]} == {'["L0", "L5", "L6", "L7", "L3"]'}
 
     def run(scheme):
-        """8 Mb/s for 2.5 s are 2.5 MB; path protection moves 1 MB less. What comes before 5 s does not count."""
+        """Return a run: 8 Mb/s for 2.5 s are 2.5 MB; path protection has 1 MB less. Times before 5 s do not count."""
         bytes_ = np.zeros((1, 75), dtype="u8")
         bytes_[0, 49], bytes_[0, 50], bytes_[0, 74] = 10**6, 10**6, 500_000 if scheme == "path" else 1_500_000
         return {"goodput": {"interval_s": 0.1, "groups": ["switched"], "bytes": bytes_}}

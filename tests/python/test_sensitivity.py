@@ -1,4 +1,4 @@
-"""Which unstated parameter drives a result: known functions, the design, printed values, and the verb."""
+"""Most influential unstated parameter: known functions, the design, published values, and the command."""
 
 import json
 import math
@@ -40,7 +40,7 @@ from optcp_papers.gmpls.table3 import TABLE3
 
 
 def ishigami(u):
-    """T. Ishigami, T. Homma 1990, with a = 7 and b = 0.1, on the unit cube."""
+    """Return the function of T. Ishigami and T. Homma (1990) with a = 7 and b = 0.1, on the unit cube."""
     x = math.pi * (2 * u - 1)
     return np.sin(x[..., 0]) + 7 * np.sin(x[..., 1]) ** 2 + 0.1 * x[..., 2] ** 4 * np.sin(x[..., 0])
 
@@ -58,14 +58,14 @@ COEFFICIENTS = np.array([0, 1, 4.5, 9])
 
 
 def sobol_g(u):
-    """I. M. Sobol: the product of (|4 u - 2| + a) / (1 + a)."""
+    """Return I. M. Sobol's product of (|4 u - 2| + a) / (1 + a)."""
     return np.prod((np.abs(4 * u - 2) + COEFFICIENTS) / (1 + COEFFICIENTS), axis=-1)
 
 
 def sobol_g_known():
     alone = 1 / (3 * (1 + COEFFICIENTS) ** 2)
     variance = np.prod(1 + alone) - 1
-    total = [one * np.prod(1 + np.delete(alone, index)) / variance for index, one in enumerate(alone)]
+    total = [item * np.prod(1 + np.delete(alone, index)) / variance for index, item in enumerate(alone)]
     return list(alone / variance), total
 
 
@@ -73,7 +73,7 @@ def sobol_g_known():
     ("function", "known"), [(ishigami, ishigami_known()), (sobol_g, sobol_g_known())], ids=["ishigami", "sobol-g"]
 )
 @pytest.mark.parametrize("samples", [256, 1024])
-def test_known_effects_lie_within_their_intervals(function, known, samples):
+def test_known_effects_lie_in_intervals(function, known, samples):
     u = places(len(known[0]), samples)
     y = function(u)
     found = effects(y[0][None], y[1][None], y[2:, None])
@@ -83,7 +83,7 @@ def test_known_effects_lie_within_their_intervals(function, known, samples):
             assert interval.high - interval.low < 0.45 * math.sqrt(256 / samples)
 
 
-def test_effects_of_several_responses_are_those_of_each_and_repeat():
+def test_effects_of_several_responses_match_each_response():
     u = places(3, 64)
     one, other = ishigami(u), u[..., 1]
     both = np.stack([one, other])
@@ -100,7 +100,7 @@ def test_effects_of_several_responses_are_those_of_each_and_repeat():
 # Ranges, spaces, designs
 
 
-def test_values_of_ranges_by_hand():
+def test_range_values_match_hand_calculation():
     assert [Span(0, 10).at(share) for share in (0, 0.5, 1)] == [0, 5, 10]
     assert [Span(1, 100, log=True).at(share) for share in (0, 0.5, 1)] == [1, 10, 100]
     assert [Span(1, 3, whole=True).at(share) for share in (0, 0.34, 0.99, 1)] == [1, 2, 3, 3]
@@ -112,21 +112,21 @@ def test_values_of_ranges_by_hand():
 
 
 @given(st.floats(0, 1), st.booleans(), st.booleans())
-def test_a_value_lies_in_its_range_and_in_its_part(share, log, whole):
+def test_value_lies_in_its_range_and_stratum(share, log, whole):
     span = Span(15, 200, log, whole)
     value = span.at(share)
     assert 15 <= value <= 200
-    # Rounding may carry a value over an edge, never further.
+    # Rounding can move a value over one edge at most.
     assert abs(span.part(value) - min(PARTS - 1, int(share * PARTS))) <= 1
 
 
 @pytest.mark.parametrize("make", [lambda: Span(2, 1), lambda: Span(0, 1, log=True), lambda: Choices((1, 1))])
-def test_ranges_that_make_no_sense(make):
+def test_invalid_ranges_are_refused(make):
     with pytest.raises(ValueError, match=r"range|choices"):
         make()
 
 
-def test_spaces_are_declared_ranges_or_those_of_the_command():
+def test_parameter_space_is_declared_or_from_command():
     table3 = select(["gmpls/table3"])[0]
     declared = space(table3, {}, {})
     assert declared.names == [
@@ -135,7 +135,7 @@ def test_spaces_are_declared_ranges_or_those_of_the_command():
     ]
     assert space(table3, {}, {"flows": "10+10"}).names == [name for name in declared.names if name != "flows"]
     own = space(table3, {"queue_packets": "20..80 log", "tick_ms": "", "profile": "rfc|ns2-2001"}, {})
-    assert [str(one.range) for one in own] == ["20..80 log", "rfc|ns2-2001", "10|100|500"]
+    assert [str(item.range) for item in own] == ["20..80 log", "rfc|ns2-2001", "10|100|500"]
     assert own.at([0.5, 0.9, 0.1]) == {"queue_packets": 40, "profile": "ns2-2001", "tick_ms": 10}
 
 
@@ -151,13 +151,13 @@ def test_spaces_are_declared_ranges_or_those_of_the_command():
         ({}, {"queue_packet": "5"}, "did you mean 'queue_packets'"),
     ],
 )
-def test_spaces_that_make_no_sense(over, settings, message):
+def test_invalid_spaces_are_refused(over, settings, message):
     with pytest.raises(InputError, match=message):
         space(select(["gmpls/table3"])[0], over, settings)
 
 
-def test_an_exhibit_without_ranges_says_so():
-    without = tuple(one for one in SETUP.assumed if one.plausible is None)
+def test_experiment_without_ranges_has_a_message():
+    without = tuple(item for item in SETUP.assumed if item.plausible is None)
     exhibit = replace(TABLE3, setup=replace(SETUP, assumed=without))
     with pytest.raises(InputError, match="declares no plausible ranges"):
         space(exhibit, {}, {})
@@ -175,7 +175,7 @@ def test_the_design_exchanges_one_parameter_at_a_time():
     assert (places(3, 8) == u).all()
 
 
-def test_equal_points_of_a_design_are_one_setting():
+def test_equal_design_points_share_a_setting():
     found = design(space(select(["gmpls/table3"])[0], {"partial_ack": "reset|keep", "tick_ms": "10|100"}, {}), 8)
     assert len(found.settings) == 4
     assert (found.a.shape, found.b.shape, found.ab.shape) == ((8,), (8,), (2, 8))
@@ -183,7 +183,7 @@ def test_equal_points_of_a_design_are_one_setting():
 
 def test_a_parameter_that_a_small_sample_never_exchanges_is_named():
     over = {"partial_ack": "reset|keep", "tick_ms": "10|100"}
-    # Of the sequence's four points both samples have the same half of the second axis.
+    # In both samples the sequence's four points have the same half of the second axis.
     u = places(2, 4)
     assert ((u[3, :, 1] < 0.5) == (u[0, :, 1] < 0.5)).all()
     narrow = space(select(["gmpls/table3"])[0], over, {})
@@ -191,7 +191,7 @@ def test_a_parameter_that_a_small_sample_never_exchanges_is_named():
     assert design(narrow, 8).idle == ()
 
 
-def test_a_sample_that_is_too_small_is_said(optcp):
+def test_too_small_sample_has_a_message(optcp):
     words = ("sensitivity", "gmpls/table3", "--over", "flows=10+10|20+20", "--over", "backbone_bps=5e6|1e7")
     status, _, err = optcp(*words, "--samples", "2", *SMALL[2:])
     assert status == 0
@@ -204,17 +204,17 @@ def test_samples_are_a_power_of_two(samples):
         places(2, samples)
 
 
-# Printed values, slices, statements
+# Published values, slices, conclusions
 
 
 def row(measured, half_width, paper, n=150, metric="rel_goodput_pct"):
     return Row({"delta_ms": 50}, metric, paper, measured, (measured - half_width, measured + half_width), n, "near")
 
 
-def test_distance_to_the_print_by_hand():
-    # Standard error 1 from 150 runs, as many as are behind the printed value: together the square root of 2.
+def test_distance_to_published_values_matches_hand_calculation():
+    # Standard error 1 from 150 runs, as many as behind the published value: together the square root of 2.
     assert compatible.distance(row(13.0, 1.959964, 9.85), 0.005, 150) == pytest.approx(3.145 / math.sqrt(2))
-    # With a tenth of the runs, the printed value's own error is the square root of a tenth of ours.
+    # With a tenth of the runs, the published value's own error is the square root of a tenth of ours.
     assert compatible.distance(row(13.0, 1.959964, 9.85, 15), 0.005, 150) == pytest.approx(3.145 / math.sqrt(1.1))
     assert compatible.distance(row(9.854, 0.0, 9.85), 0.005, 150) == 0
     assert compatible.distance(row(9.86, 0.0, 9.85), 0.005, 150) == math.inf
@@ -228,8 +228,8 @@ def test_bound_and_rounding():
     assert compatible.rounding([48.6681323576, 21.5]) == pytest.approx(5e-7)
 
 
-def test_what_is_no_measurement_is_not_compared():
-    answers = [SettingResult({"a": row(1, 0, 0), "b": row(one, 2, 2.5), "c": row(1, 1, None)}, {}) for one in (1, 2)]
+def test_rows_without_simulated_value_are_not_compared():
+    answers = [Answer({"a": row(1, 0, 0), "b": row(item, 2, 2.5), "c": row(1, 1, None)}, {}) for item in (1, 2)]
     roundings = compatible.compared(answers)
     assert list(roundings) == ["b"]
     fit = compatible.fit(answers[0], roundings, 150)
@@ -269,7 +269,7 @@ def test_survival(judged, word):
     assert survival("text", judged).word == word
 
 
-def test_a_conclusion_is_pooled_by_hand():
+def test_pooled_conclusion_matches_hand_calculation():
     # Significantly above, significantly below, two that are neither; the means 3, -1, 1 and 0 have mean 0.75.
     found = pooled([Interval(3, 1, 5, 9), Interval(-1, -2, -0.5, 9), Interval(1, -1, 3, 9), Interval(0, 0, 0, 9)])
     assert (found.above, found.below, found.undecided) == (1, 1, 2)
@@ -317,7 +317,7 @@ def defaults(exhibit):
     return {parameter.name: parameter.default for parameter in exhibit.assumed}
 
 
-# The verb
+# The command
 
 WORDS = ("sensitivity", "gmpls/table3", "--set", "flows=10+10", "--over", "queue_packets", "--over", "backbone_bps")
 SMALL = ("--samples", "4", "--seeds", "3", "--out", "out", "--jobs", "2")
@@ -326,25 +326,25 @@ FILE = Path("out/sensitivity/gmpls/table3.json")
 
 @pytest.fixture(scope="module")
 def ran(tmp_path_factory):
-    """Where the verb ran, and what it printed."""
+    """Return the directory and output of the command."""
     place = tmp_path_factory.mktemp("sensitivity")
     return place, command_in(place, *WORDS, *SMALL).stdout
 
 
 @pytest.fixture
 def stored_runs(ran, optcp):
-    """The command where all runs of the verb are there."""
+    """Return the command with all of its runs stored."""
     shutil.copytree(ran[0] / "out", "out")
     return optcp
 
 
 @pytest.fixture
 def table3(monkeypatch):
-    """Put a changed Table 3 into the paper."""
+    """Replace Table 3 of the paper."""
 
     def change(**values):
         changed = replace(TABLE3, **values)
-        listed = tuple(changed if one.id == TABLE3.id else one for one in gmpls.EXHIBITS)
+        listed = tuple(changed if exhibit.id == TABLE3.id else exhibit for exhibit in gmpls.EXHIBITS)
         monkeypatch.setattr(gmpls, "EXHIBITS", listed)
 
     return change
@@ -358,20 +358,20 @@ def test_the_verb_prints_writes_and_continues(ran, stored_runs, calls):
     text = FILE.read_text()
     found = json.loads(text)
     assert found["design"] == {"samples": 4, "points": 16, "settings": 16, "seeds": 3, "runs": 16 * 3 * 5}
-    assert {one["parameter"] for one in found["ranking"]} == {"queue_packets", "backbone_bps"}
+    assert {item["parameter"] for item in found["ranking"]} == {"queue_packets", "backbone_bps"}
     assert found["fixed"] == {"flows": "10+10"}
     assert found["print"]["values"] == 13
-    assert all(one["above"] + one["below"] <= 8 for one in found["responses"])
+    assert all(item["above"] + item["below"] <= 8 for item in found["responses"])
     # Shares of runs are never below zero.
     assert all(
-        one["below"] == 0 for one in found["responses"] if one["name"].endswith(("worse_than_zero_pct", "best_pct"))
+        item["below"] == 0 for item in found["responses"] if item["name"].endswith(("worse_than_zero_pct", "best_pct"))
     )
-    assert all(one["holds"] + one["fails"] + one["undecided"] == 8 for one in found["claims"])
+    assert all(item["holds"] + item["fails"] + item["undecided"] == 8 for item in found["claims"])
     # A gain is a response and a conclusion.
-    gain = next(one["mean"] for one in found["responses"] if one["name"].endswith("delta_ms=50 rel_goodput_pct"))
+    gain = next(item["mean"] for item in found["responses"] if item["name"].endswith("delta_ms=50 rel_goodput_pct"))
     assert found["contrasts"][0]["name"] == "gain at 50 ms (%)"
     assert found["contrasts"][0]["mean"][0] == pytest.approx(gain, abs=1e-3)
-    assert all(one["above"] + one["below"] + one["undecided"] == 8 for one in found["contrasts"])
+    assert all(item["above"] + item["below"] + item["undecided"] == 8 for item in found["contrasts"])
     assert {path.name for path in FILE.parent.iterdir()} == {
         *("table3.json", "table3-effects.svg", "table3-conclusions.svg", "table3-compatible.svg"),
         *(f"table3-slices-{metric}.svg" for metric in ("rel_goodput_pct", "worse_than_zero_pct", "best_pct")),
@@ -388,21 +388,21 @@ def test_too_few_samples_give_no_effects(stored_runs):
     assert code == 0
     assert "4 samples are too few for effects: use --samples 32 or more" in out
     effects_ = json.loads(FILE.read_text())["effects"]
-    assert {tuple(one[kind]) for one in effects_ for kind in ("main", "total")} == {(None, None, None)}
+    assert {tuple(item[kind]) for item in effects_ for kind in ("main", "total")} == {(None, None, None)}
 
 
 def test_effects_and_their_intervals_lie_between_0_and_1():
-    # By chance the estimator gives shares beyond these bounds.
+    # By chance the estimator gives shares outside of these bounds.
     u = places(3, 32)
     y = ishigami(u)
     found = effects(y[0][None], y[1][None], y[2:, None])
     assert found.main.min() < 0 or found.total.max() > 1 or found.main_samples.min() < 0
     for parameter in range(3):
-        for one in found.interval(0, parameter):
-            assert 0 <= one.low <= one.estimate <= one.high <= 1
+        for item in found.interval(0, parameter):
+            assert 0 <= item.low <= item.estimate <= item.high <= 1
 
 
-def test_a_parameter_on_which_nothing_depends_has_no_effect(stored_runs, table3, monkeypatch):
+def test_irrelevant_parameter_has_no_effect(stored_runs, table3, monkeypatch):
     monkeypatch.setattr(indices, "FEWEST", 4)
 
     def find(found):
@@ -416,8 +416,8 @@ def test_a_parameter_on_which_nothing_depends_has_no_effect(stored_runs, table3,
     assert stored_runs(*WORDS, *SMALL)[0] == 0
     found = json.loads(FILE.read_text())
     assert found["ranking"][0]["parameter"] == "backbone_bps"
-    (queue,) = (one for one in found["effects"] if one["parameter"] == "queue_packets")
-    (backbone,) = (one for one in found["effects"] if one["parameter"] == "backbone_bps")
+    (queue,) = (item for item in found["effects"] if item["parameter"] == "queue_packets")
+    (backbone,) = (item for item in found["effects"] if item["parameter"] == "backbone_bps")
     # Four samples are too few for an interval.
     assert (queue["total"], queue["main"]) == ([0, None, None], [0, None, None])
     assert backbone["total"][0] > 0
@@ -437,18 +437,18 @@ def test_settings_are_run_again_on_seeds_of_their_own(stored_runs, calls, monkey
     found = json.loads(FILE.read_text())
     again = found["print"]["confirmed"]
     assert len(again) == (first["print"]["compatible"] or 5)
-    assert [one["setting"] for one in again[:5]] == [one["setting"] for one in found["print"]["best"][: len(again)]]
+    assert [item["setting"] for item in again[:5]] == [item["setting"] for item in found["print"]["best"][: len(again)]]
     # An eighth, a quarter, a half and all of 16 cases, after the three of the design.
-    assert {one["seeds"] for one in again} <= {2, 4, 8, 16}
-    assert sorted(seed for seed, _ in calls) == sorted(seed for one in again for seed in range(4, 4 + one["seeds"]))
-    assert found["design"]["runs"] == first["design"]["runs"] + 5 * sum(one["seeds"] for one in again)
-    assert {value["n"] for one in again for value in one["values"].values()} == {one["seeds"] for one in again}
-    assert all(one["seeds"] == 16 for one in again if one["compatible"])
+    assert {item["seeds"] for item in again} <= {2, 4, 8, 16}
+    assert sorted(seed for seed, _ in calls) == sorted(seed for item in again for seed in range(4, 4 + item["seeds"]))
+    assert found["design"]["runs"] == first["design"]["runs"] + 5 * sum(item["seeds"] for item in again)
+    assert {value["n"] for item in again for value in item["values"].values()} == {item["seeds"] for item in again}
+    assert all(item["seeds"] == 16 for item in again if item["compatible"])
     if nothing_fits:
-        assert {one["seeds"] for one in again} == {2}
+        assert {item["seeds"] for item in again} == {2}
 
 
-def test_what_is_beyond_the_paper_agrees_with_no_print(stored_runs, table3):
+def test_extensions_have_no_published_agreement(stored_runs, table3):
     table3(setup=replace(SETUP, runs=None))
     status, out, _ = stored_runs(*WORDS, *SMALL, "--confirm")
     assert status == 0
@@ -470,14 +470,14 @@ def test_the_report_shows_a_study(stored_runs, table3):
     assert (status, out) == (0, "report: out/report/index.html\n")
     page = Path("out/report/index.html").read_text()
     found = json.loads(FILE.read_text())
-    # The first figure, and those that are folded.
+    # The first figure, and the folded ones.
     assert page.count("<figure>") + page.count("data-html>") == 6
     assert f"agree with all {found['print']['values']} printed values" in page
     digest, statement = found["provenance"]["metrics_sha256"], found["claims"][0]["text"]
     for words in ("flows = 10+10", "significantly above", statement, digest):
         assert words in page
-    for one in found["contrasts"]:
-        assert one["name"] in page
+    for item in found["contrasts"]:
+        assert item["name"] in page
     ids = set(re.findall(r'\bid="([^"]+)"', page))
     assert set(re.findall(r"url\(#([^)]+)\)", page)) | set(re.findall(r'href="#([^"]+)"', page)) <= ids
 
@@ -488,7 +488,7 @@ def test_rows_keep_their_name_where_the_flows_vary(optcp):
     assert "delta_ms=50 rel_goodput_pct" in json.loads(FILE.read_text())["values"]
 
 
-def test_a_setting_that_cannot_be_evaluated_is_named_and_the_next_sample_stands_for_it(stored_runs, table3):
+def test_failing_setting_is_named_and_replaced_by_next_sample(stored_runs, table3):
     seen = []
 
     def refuse(found):
@@ -502,12 +502,12 @@ def test_a_setting_that_cannot_be_evaluated_is_named_and_the_next_sample_stands_
     assert status == 0
     assert "not evaluated: " in out
     found = json.loads(FILE.read_text())
-    assert [one["why"] for one in found["left_out"]] == ["no goodput at all"]
+    assert [item["why"] for item in found["left_out"]] == ["no goodput at all"]
     assert found["left_out"][0]["setting"]["queue_packets"] == seen[0]
     assert all(column[0] is None for column in found["values"].values())
 
 
-def test_a_world_that_cannot_be_is_named_with_what_was_varied(optcp, table3, calls):
+def test_invalid_scenario_is_named_with_varied_parameters(optcp, table3, calls):
     def refuse(chosen, options):
         if chosen["queue_packets"] > 30:
             raise _core.ScenarioError("the queue is too long")
@@ -521,7 +521,7 @@ def test_a_world_that_cannot_be_is_named_with_what_was_varied(optcp, table3, cal
     assert calls == []
 
 
-def test_where_nothing_can_be_evaluated_the_verb_fails(stored_runs, table3):
+def test_command_fails_if_no_setting_can_be_evaluated(stored_runs, table3):
     def refuse(found):
         raise RunFailed("no goodput at all")
 

@@ -1,4 +1,4 @@
-"""Looks while seeds are added: what they cost in wrong judgements, counted over made-up claims without any truth."""
+"""Interim looks with added seeds: their wrong decisions, counted over generated null claims."""
 
 import functools
 
@@ -15,7 +15,7 @@ FIRST = 30
 MOST = 8
 CLAIMS = 1500
 BY_CHANCE = 3 * np.sqrt(0.05 * 0.95 / CLAIMS)
-"""Three standard errors of a share of 5 % of the made-up claims."""
+"""Three standard errors of a share of 5 % of the generated claims."""
 
 
 def test_the_seeds_double_until_the_bound():
@@ -27,7 +27,7 @@ def test_the_seeds_double_until_the_bound():
 
 
 @pytest.mark.parametrize("most", [2, 3, 8, 100])
-def test_the_looks_share_the_five_per_cent(most):
+def test_interim_looks_share_five_percent(most):
     number = len(sequential.looks(most))
     assert number * sequential.level(number) == pytest.approx(0.05)
 
@@ -64,9 +64,9 @@ def equivalent_at_the_margin(values):
 
 
 def decided(parts_of, level, gap=0.0):
-    """How the made-up claims end, each at the first look that decides; the mean of the first column is ``gap``."""
+    """Return the decisions of generated claims at their first deciding look; the first column has mean ``gap``."""
     rng = np.random.default_rng(7)
-    found = []
+    result = []
     for _ in range(CLAIMS):
         values = rng.normal(size=(FIRST * MOST, 4))
         values[:, 0] += gap
@@ -75,8 +75,8 @@ def decided(parts_of, level, gap=0.0):
                 holds, _ = judge.combine(parts_of(values[: FIRST * times]))
             if holds != "undecided":
                 break
-        found.append(holds)
-    return found
+        result.append(holds)
+    return result
 
 
 def wrong(parts_of, level):
@@ -84,23 +84,23 @@ def wrong(parts_of, level):
 
 
 @pytest.mark.parametrize("parts_of", [paired, three_pairs, trend, share, bootstrapped])
-def test_where_nothing_is_true_at_most_five_per_cent_of_claims_are_decided(parts_of):
+def test_at_most_five_percent_of_null_claims_are_decided(parts_of):
     assert wrong(parts_of, sequential.level(len(sequential.looks(MOST)))) <= 0.05 + BY_CHANCE
 
 
-def test_what_is_no_smaller_than_the_margin_is_called_equivalent_in_at_most_five_per_cent_of_claims():
+def test_at_most_five_percent_of_differences_are_called_equivalent():
     found = decided(equivalent_at_the_margin, sequential.level(len(sequential.looks(MOST))))
     assert found.count(True) / CLAIMS <= 0.05 + BY_CHANCE
     assert found.count(False) / CLAIMS <= 0.025 + BY_CHANCE  # "larger" has one of the two tails of its test
 
 
 @pytest.mark.parametrize("parts_of", [paired, three_pairs, share, bootstrapped])
-def test_with_all_of_the_five_per_cent_at_each_look_more_are(parts_of):
+def test_full_level_at_each_look_decides_more_null_claims(parts_of):
     """Armitage, McPherson and Rowe 1969: 12.6 % for one test and four looks at equal steps."""
     assert wrong(parts_of, 0.05) > 0.05 + BY_CHANCE
 
 
-def test_what_is_true_is_found():
+def test_true_claims_are_decided():
     """A gap of 0.4 standard deviations: 95 % power at 1.25 % takes (2.50 + 1.64)^2 / 0.4^2 = 107 seeds of 240."""
     gap = 0.4 * np.sqrt(2)  # of the difference of two columns
     found = decided(paired, sequential.level(4), gap)
@@ -131,7 +131,7 @@ PARTS = st.lists(
 
 
 @given(PARTS, st.sampled_from([0.025, 0.0125, 0.001]))
-def test_a_look_says_what_five_per_cent_say_or_nothing(parts, level):
+def test_look_agrees_with_five_percent_test_or_is_undecided(parts, level):
     at_once, _ = judge.combine(parts)
     with judge.at_level(level):
         at_look, _ = judge.combine(parts)
@@ -147,7 +147,7 @@ def test_a_test_between_the_levels_is_undecided_even_where_no_rejection_is_agree
         assert judge.combine([Part("x", False, 0.3, default=True)])[0] is True
 
 
-def test_an_answer_that_depends_on_the_level_is_undecided():
+def test_level_dependent_verdict_is_undecided():
     with judge.at_level(0.0125):
         assert judge.verdict_at_look(lambda level: level > 0.001) is True
         assert judge.verdict_at_look(lambda level: level > 0.3) is False

@@ -1,4 +1,4 @@
-"""Each judgement about the slides, on reduced studies made so that the answer is plain."""
+"""Each judgement about the slides, on evaluated studies with an obvious answer."""
 
 from dataclasses import fields
 
@@ -44,7 +44,7 @@ def levels(*values, noise=0.1):
 
 
 def steady():
-    """All links up: 8 Mb/s a class, full access queues, 80 % of the backbone."""
+    """Return all links up: 8 Mb/s per class, full access queues, 80 % of the backbone."""
     load = np.full((N, 3, 4, 300), 100_000)
     queue = np.empty((N, 3, 4, 300))
     queue[:, :, :2], queue[:, :, 2:] = 46.4, 0.8
@@ -52,7 +52,7 @@ def steady():
 
 
 def overflows(*lost):
-    """Packets lost per source in the first and second overflow, of each seed the same at every delay."""
+    """Return packets lost per source in the first and second overflow, by seed, equal at every delay."""
     return np.broadcast_to(np.array(lost)[:, None], (N, 3, 2))
 
 
@@ -60,7 +60,7 @@ SLIDES = Scale(1000, 0.1, 0.15, 0.17)
 GROWING = 9.0 + 0.1 * np.arange(N)
 
 
-def made(scale=SLIDES, **changes):
+def make_results(scale=SLIDES, **changes):
     load, queue = steady()
     arrays = {
         "goodput": np.full((N, 3, 2, 3000), 10_000),
@@ -81,14 +81,14 @@ def made(scale=SLIDES, **changes):
     return World(scale, **{name: over_delays(values, FURTHER.get(name, ())) for name, values in arrays.items()})
 
 
-RATES = queues.rates(made().load, 10e6, 0.8)
+RATES = queues.rates(make_results().load, 10e6, 0.8)
 
 
 def answer(function, *rates, **changes):
-    return judge.combine(function(made(**changes), *rates))[0]
+    return judge.combine(function(make_results(**changes), *rates))[0]
 
 
-def test_with_all_links_up():
+def test_judgement_with_all_links_up():
     assert answer(queues.access_full_backbone_empty, RATES) is True
     load, queue = steady()
     queue[:, 0, 0, 250:] = 34.9  # after the repair, with one delay, at one access link
@@ -132,7 +132,7 @@ def test_settle_is_the_first_of_five_intervals_in_a_row():
 
 
 def by_class(switched, fixed, back_at=(100, 120, 200)):
-    """Goodput by class in (10 s, 11 s] in % of before, and after how many 10 ms the switched flows are back."""
+    """Return goodput by class in (10 s, 11 s] in % of before, with the return of switched flows after some 10 ms."""
     bytes_ = np.full((N, 3, 2, 3000), 10_000.0)
     for delta in range(3):
         bytes_[:, delta, 0, 1000 : 1000 + back_at[delta]] = 100 * switched[delta]
@@ -155,7 +155,9 @@ def test_the_first_second():
     gain = np.linspace(0.10, 0.50, N)  # the printed 28.72 % lies between the 5th and the 95th percentile
     bytes_[:, 1, :, 1000:1100] *= 1 + gain[:, None, None]
     assert answer(goodput.first_second, goodput=np.round(bytes_)) is True
-    np.testing.assert_allclose(goodput.first_second_gain_pct(made(goodput=bytes_)).values, 100 * gain, atol=1e-9)
+    np.testing.assert_allclose(
+        goodput.first_second_gain_pct(make_results(goodput=bytes_)).values, 100 * gain, atol=1e-9
+    )
     later = bytes_.copy()
     later[:, 2, :, 1600:1700] *= 1.05  # (16 s, 17 s] with 1000 ms
     assert answer(goodput.first_second, goodput=np.round(later)) is False
@@ -163,7 +165,7 @@ def test_the_first_second():
     assert answer(goodput.first_second, goodput=np.round(bytes_)) is False
 
 
-def test_where_the_print_falls():
+def test_rank_of_published_value():
     rows = {row.metric: row for row in goodput.gain_rows(Cells(np.arange(101.0), (), tuple(range(101))))}
     assert rows["one_run_gain_pct"].measured == 50
     assert rows["gain_median_pct"].measured == 50
@@ -189,18 +191,18 @@ def test_recovery_or_timeout():
 
 
 def test_verdict_on_distribution_of_losses():
-    assert answer(traces.who_loses) is True
+    assert answer(traces.distribution_of_losses) is True
     dead = np.zeros((N, 3, 2))
     dead[:, :, 0] = dead[:, 1:, 1].max(axis=1, keepdims=True) + 20
-    assert answer(traces.who_loses, dead_link_drops=dead) is True
+    assert answer(traces.distribution_of_losses, dead_link_drops=dead) is True
     dead[5, 0, 1] = 1
-    assert answer(traces.who_loses, dead_link_drops=dead) is False
+    assert answer(traces.distribution_of_losses, dead_link_drops=dead) is False
     some = np.arange(N) % 3 > 0
-    assert answer(traces.who_loses, both_classes=np.column_stack([some] * 3)) is False
-    assert answer(traces.who_loses, lost_per_source=overflows(*((3.0, lost) for lost in GROWING))) is False
-    assert answer(traces.who_loses, lost_per_source=overflows(*[(3.0, np.nan)] * N)) == "undecided"
+    assert answer(traces.distribution_of_losses, both_classes=np.column_stack([some] * 3)) is False
+    assert answer(traces.distribution_of_losses, lost_per_source=overflows(*((3.0, lost) for lost in GROWING))) is False
+    assert answer(traces.distribution_of_losses, lost_per_source=overflows(*[(3.0, np.nan)] * N)) == "undecided"
     half = [(lost, 3.0) if i % 2 else (lost, np.nan) for i, lost in enumerate(GROWING)]
-    assert answer(traces.who_loses, lost_per_source=overflows(*half)) is True
+    assert answer(traces.distribution_of_losses, lost_per_source=overflows(*half)) is True
 
 
 def test_best_delay():
@@ -216,9 +218,9 @@ def test_best_delay():
     assert judged(1.12, 1.08, 1.05, 1.0495) == "undecided"
 
 
-def test_rows_of_an_overflow_only_where_there_was_one():
+def test_overflow_rows_only_if_overflow_occurred():
     def metrics(*lost):
-        return {row.metric for row in traces.all_rows(made(lost_per_source=overflows(*lost)))}
+        return {row.metric for row in traces.all_rows(make_results(lost_per_source=overflows(*lost)))}
 
     both = metrics(*[(9.0, np.nan)] * (N - 1), (9.0, 3.0))
     assert "lost_per_source_second_overflow" in both
@@ -226,7 +228,7 @@ def test_rows_of_an_overflow_only_where_there_was_one():
 
 
 def test_a_port_that_is_down_has_no_load():
-    found = queues.all_rows(made(), RATES)
+    found = queues.all_rows(make_results(), RATES)
     where = {(row.key["window"], row.key["port"]) for row in found if row.metric == "load_pct"}
     assert ("10-11 s", "L1->L2") not in where
     assert ("25-30 s", "L1->L2") in where
@@ -239,7 +241,7 @@ def test_a_port_that_is_down_has_no_load():
 
 
 class Reduced:
-    """A finished study that has been reduced."""
+    """Finished study that has been evaluated."""
 
     def __init__(self, value):
         self.value = value
@@ -249,7 +251,7 @@ class Reduced:
 
 
 def found(exhibit, value):
-    return Found({one.name: one.default for one in exhibit.assumed}, {"": Reduced(value)}, changed=False)
+    return Found({item.name: item.default for item in exhibit.assumed}, {"": Reduced(value)}, changed=False)
 
 
 def test_conclusions_of_the_best_delay_by_hand():
@@ -273,16 +275,16 @@ def test_the_printed_gains_are_those_of_their_delays():
     printed = {row.key["delta_ms"]: row.paper for row in findings.rows}
     # The slides' table.
     assert printed == {50: 11.89, 250: 7.55, 500: 6.91, 1000: 3.98}
-    assert list(findings.claims) == [one.id for one in statements_of("slides/best-delay")]
+    assert list(findings.claims) == [statement.id for statement in statements_of("slides/best-delay")]
 
 
 def test_each_delay_has_a_curve_for_each_class_and_the_total():
-    findings = goodput.find(found(goodput.GOODPUT, made(goodput=by_class((24, 26, 2), (66, 97, 100)))))
-    curves = [one for one in findings.series if one.name == "mean over seeds"]
-    assert [tuple(one.key.values()) for one in curves] == [
+    findings = goodput.find(found(goodput.GOODPUT, make_results(goodput=by_class((24, 26, 2), (66, 97, 100)))))
+    curves = [curve for curve in findings.series if curve.name == "mean over seeds"]
+    assert [tuple(curve.key.values()) for curve in curves] == [
         (delta, name) for delta in DELTA_MS for name in ("switched", "fixed", "total")
     ]
     # 10 000 B in 10 ms are 8 Mb/s, before the failure and from both classes 16.
-    assert [one.y[99] for one in curves[:3]] == [8, 8, 16]
+    assert [curve.y[99] for curve in curves[:3]] == [8, 8, 16]
     assert (curves[0].x[0], curves[0].x[-1]) == (0.1, 30)
-    assert [one.id for one in statements_of("slides/goodput")] == list(findings.claims)
+    assert [statement.id for statement in statements_of("slides/goodput")] == list(findings.claims)

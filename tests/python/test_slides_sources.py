@@ -1,4 +1,4 @@
-"""What single sources did, read from packet events and senders' rows made by hand."""
+"""Behaviour of single sources, from packet events and sender rows made by hand."""
 
 import numpy as np
 import pytest
@@ -60,7 +60,7 @@ def test_windows_are_sampled_at_the_ends_of_intervals():
         segment_bytes=1000,
         run=run(senders=[(50, 0, 1, "slow-start", 0), (100, 0, 2, "slow-start", 0), (250, 1, 8, "avoidance", 0)]),
     )
-    # At 100, 200 and 300 ms; flow 1 has no window before it starts.
+    # At 100, 200 and 300 ms; flow 1 has no window before its start.
     assert senders.mean_window([0], 0.1, 0.3).tolist() == [2, 2, 2]
     assert senders.mean_window([0, 1], 0.1, 0.3).tolist() == [1, 1, 5]
 
@@ -100,7 +100,7 @@ def recovery(resent_ms, end_ms=10_900):
 
 
 def test_the_first_recovery_is_from_its_first_retransmission_to_its_end():
-    # What leaves as it ends, and what the second recovery sends, is not of it.
+    # Transmissions at its end, and those of the second recovery, do not belong to it.
     (episode,) = recovery([9_500, 10_200, 10_350, 10_500, 10_900, 11_000])
     assert episode.flow == 0
     assert episode.length_s == pytest.approx(0.7)
@@ -128,13 +128,13 @@ def test_a_gap_longer_than_a_round_trip_separates_overflows():
     assert sources.clusters(time_s[:0], flow[:0], [0, 1], 0.15).lost_per_source == ()
 
 
-def test_delivery_waits_for_the_hole():
+def test_delivery_waits_for_gap():
     order = [0, 1, 3, 4, 1, 2, 5]
     found = sources.packets(run([(i, "arrived", 0, seq) for i, seq in enumerate(order)]))
     assert sources.delivered(found, 0)[1].tolist() == [1, 2, 2, 2, 2, 5, 6]
 
 
-def test_back_when_half_a_second_delivers_at_the_old_rate():
+def test_source_is_back_after_half_second_at_old_rate():
     # 100 a second until 10 s, nothing until 12 s, then 50 a second, and 100 again from 13 s on.
     times = [*range(0, 10_000, 10), *range(12_000, 13_000, 20), *range(13_000, 15_000, 10)]
     found = sources.packets(run([(t, "arrived", 0, seq) for seq, t in enumerate(times)]))
@@ -168,11 +168,11 @@ WORLD = {
         ({"access_share": 1.0}, 1000, (0.1, 0.14, 0.16)),
     ],
 )
-def test_segments_and_round_trips_follow_the_world(changes, segment_bytes, round_trips_s):
+def test_segments_and_round_trips_follow_scenario(changes, segment_bytes, round_trips_s):
     assert sources.Scale.of(WORLD | changes) == sources.Scale(segment_bytes, *round_trips_s)
 
 
-def test_windows_are_told_in_segments_of_the_world():
+def test_windows_are_in_segments_of_scenario():
     rows = run(senders=[(50, 0, 30, "avoidance", 0)])  # 30 000 bytes
     assert sources.senders(rows, 512).window(0)[1].tolist() == [58.59375]
 

@@ -1,4 +1,4 @@
-"""CSV files: what a spreadsheet would execute is text, numbers stay numbers."""
+"""CSV files: content that a spreadsheet would execute becomes text, numbers stay numbers."""
 
 import csv
 import io
@@ -27,7 +27,7 @@ ROOT = Path(__file__).parents[2]
 
 
 @pytest.mark.parametrize("text", FORMULAS)
-def test_a_text_that_would_be_executed_has_an_apostrophe_in_front(text):
+def test_executable_text_gets_leading_apostrophe(text):
     (row,) = csv.reader(io.StringIO(spreadsheet.written([[text, "next"]]), newline=""))
     assert row[0].startswith("'")
     assert row[0][1:] == re.sub("\r\n?", "\n", text)
@@ -35,7 +35,7 @@ def test_a_text_that_would_be_executed_has_an_apostrophe_in_front(text):
 
 
 @pytest.mark.parametrize("text", PLAIN)
-def test_other_texts_stay_as_they_are(text):
+def test_other_texts_are_unchanged(text):
     assert list(csv.reader([spreadsheet.written([["first", text]])])) == [["first", text]]
 
 

@@ -1,4 +1,4 @@
-"""What one begins with: a scenario of one's own, its schema in editors, completion in shells, help by sections."""
+"""First steps: a new scenario, its schema in editors, completion in shells, help by sections."""
 
 import os
 import re
@@ -20,7 +20,7 @@ TAPLO = Path(sys.executable).with_name("taplo")
 
 
 def taplo(path):
-    """What the linter says of a file, whose line names the schema: its exit status and its messages."""
+    """Return exit status and messages of the linter for a file whose first line names the schema."""
     done = subprocess.run(
         [TAPLO, "lint", "--colors", "never", path], cwd="/", capture_output=True, text=True, check=False
     )
@@ -43,13 +43,13 @@ def test_a_new_scenario_is_valid_and_runs_at_once(command, tmp_path):
     assert (tmp_path / "my worlds" / SCHEMA).read_text() == command("schema").stdout.removesuffix("\n")
 
 
-def test_the_page_shows_what_is_written(command, tmp_path):
+def test_page_shows_written_scenario(command, tmp_path):
     command("new", "ring.toml")
     page = (ROOT / "docs" / "start.md").read_text(encoding="utf-8")
     assert f"```toml\n{(tmp_path / 'ring.toml').read_text()}```" in page
 
 
-def test_the_comments_say_what_every_table_is_for(command, tmp_path):
+def test_comments_describe_every_table(command, tmp_path):
     command("new", "ring.toml")
     text = (tmp_path / "ring.toml").read_text()
     assert "# Change first: " in text
@@ -81,14 +81,14 @@ def test_an_unknown_scenario_is_answered_with_the_nearest(optcp, tmp_path):
         ("", "the path is empty"),
     ],
 )
-def test_a_name_that_is_no_scenarios_is_refused(optcp, tmp_path, name, said):
+def test_invalid_scenario_name_is_refused(optcp, tmp_path, name, said):
     status, out, err = optcp("new", name)
     assert (status, out) == (2, "")
     assert said in err
     assert list(tmp_path.iterdir()) == []
 
 
-def test_nothing_is_overwritten_without_being_told(optcp, tmp_path):
+def test_nothing_is_overwritten_without_force(optcp, tmp_path):
     (tmp_path / "mine.toml").write_text("mine")
     assert optcp("new", "mine.toml") == (
         2,
@@ -101,7 +101,7 @@ def test_nothing_is_overwritten_without_being_told(optcp, tmp_path):
     assert (tmp_path / "mine.toml").read_text().startswith("#:schema ")
 
 
-def test_an_older_schema_is_named_with_what_renews_it(optcp, tmp_path):
+def test_older_schema_names_command_that_renews_it(optcp, tmp_path):
     (tmp_path / SCHEMA).write_text("{}")
     status, _, err = optcp("new", "mine.toml")
     assert (status, [path.name for path in tmp_path.iterdir()]) == (2, [SCHEMA])
@@ -139,7 +139,7 @@ def test_an_editor_marks_a_mistake(optcp, tmp_path, right, wrong, said):
     assert said in messages
 
 
-def test_without_the_schema_beside_it_the_line_says_nothing(optcp, tmp_path):
+def test_missing_schema_file_is_ignored(optcp, tmp_path):
     optcp("new", "mine.toml")
     (tmp_path / "mine.toml").write_text(f"#:schema ./{SCHEMA}\nnodes = 3\n")
     assert taplo(tmp_path / "mine.toml")[0] != 0
@@ -151,7 +151,7 @@ def test_without_the_schema_beside_it_the_line_says_nothing(optcp, tmp_path):
 
 
 def complete(words, cwd, shell="bash"):
-    """What the command answers to a shell."""
+    """Return the command's answer to a shell."""
     done = subprocess.run(
         [sys.executable, "-X", "importtime", "-c", "from optcp.cli.main import main; main()"],
         cwd=cwd,
@@ -198,7 +198,7 @@ def complete(words, cwd, shell="bash"):
         ("optcp run nosuch --dry", ["plain,--dry-run"]),
     ],
 )
-def test_a_shell_gets_the_names_that_fit(tmp_path, words, expected):
+def test_shell_completion_offers_matching_names(tmp_path, words, expected):
     (tmp_path / "mine.toml").touch()
     (tmp_path / "mi ne.toml").touch()
     assert complete(words, tmp_path) == expected
@@ -217,7 +217,7 @@ def home(tmp_path, monkeypatch):
     return tmp_path
 
 
-def test_installing_says_what_it_changes_and_changes_it_once(optcp, home):
+def test_install_reports_its_change_and_is_idempotent(optcp, home):
     (home / ".bashrc").write_text("alias a=b")
     (home / ".bashrc").chmod(0o600)
     script = home / ".local/share/optcp/completion.bash"
@@ -261,7 +261,7 @@ def test_bash_completes_once_it_is_installed(optcp, home):
     binary.parent.mkdir()
     binary.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m optcp "$@"\n')
     binary.chmod(0o755)
-    # compopt is for the line that is being typed, and there is none here.
+    # compopt needs a line being typed, and there is none here.
     ask = (
         'compopt() { echo "compopt $*"; }; COMP_WORDS=(optcp run erl); COMP_CWORD=2; '
         '_optcp_completion optcp; echo "${COMPREPLY[*]}"; complete -p optcp'
@@ -281,7 +281,7 @@ def test_bash_completes_once_it_is_installed(optcp, home):
 
 
 @pytest.mark.parametrize("shell", ["zsh", "fish"])
-def test_other_shells_have_their_own_places(optcp, home, monkeypatch, shell):
+def test_other_shells_have_their_own_files(optcp, home, monkeypatch, shell):
     monkeypatch.setenv("SHELL", f"/usr/bin/{shell}")
     status, out, _ = optcp("completion", "--install")
     assert status == 0

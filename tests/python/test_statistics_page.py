@@ -1,4 +1,4 @@
-"""docs/details/statistics.md: its tables are those of a simulation, and say what intervals and tests promise."""
+"""Tables of docs/details/statistics.md: they match a simulation, and show the promises of intervals and tests."""
 
 import re
 import runpy
@@ -11,7 +11,7 @@ TEXT = (DOCS / "statistics.md").read_text(encoding="utf-8")
 
 
 def rows(name):
-    """A table of the page: the values of each row by its first cell."""
+    """Return the values of each row of a table, by its first cell."""
     part = TEXT.split(f"<!-- {name}: begin -->\n")[1].split(f"<!-- {name}: end -->")[0]
     lines = [[cell.strip() for cell in line.strip("|").split("|")] for line in part.splitlines()[2:]]
     assert lines
@@ -19,11 +19,11 @@ def rows(name):
 
 
 def numbers(cells):
-    """The percentages in cells: of coverage, or of two kinds of error; a cell without an interval has none."""
-    return [float(one) for cell in cells for one in re.findall(r"[0-9.]+", re.sub(r"\(.*?\)", "", cell))]
+    """Return the percentages in cells (coverage, or two kinds of error); cells without an interval have none."""
+    return [float(item) for cell in cells for item in re.findall(r"[0-9.]+", re.sub(r"\(.*?\)", "", cell))]
 
 
-def test_tables_that_are_computed_or_quick_are_those_of_the_page():
+def test_computed_and_quick_tables_match_page():
     page = runpy.run_path(str(DOCS / "statistics.py"))["page"]
     assert page(TEXT, ["shares", "exact", "bounded", "tails"]) == TEXT
 
@@ -50,13 +50,13 @@ def test_effects_cover_93_percent():
 
 
 @pytest.mark.parametrize(("name", "most"), [("errors", 6.0), ("exact", 5.0)])
-def test_tests_err_in_at_most_5_percent(name, most):
-    # 4000 draws: three standard errors are 1.0 points; what is computed has no such error.
+def test_tests_have_at_most_5_percent_errors(name, most):
+    # 4000 draws: three standard errors are 1.0 points; computed values have no such error.
     for law, cells in rows(name).items():
         assert all(value <= most for value in numbers(cells)), law
 
 
-def test_equivalence_errs_in_at_most_5_percent():
+def test_equivalence_has_at_most_5_percent_errors():
     # 2000 draws: three standard errors are 1.5 points.
     for law, cells in rows("equivalences").items():
         assert all(value <= 6.5 for value in numbers(cells)), law

@@ -33,7 +33,7 @@ def test_one_value_has_no_interval():
 @pytest.mark.parametrize("n", [2, 5, 40])
 def test_equal_values_have_no_interval(n):
     assert stats.mean([3.0] * n) == stats.Interval(3.0, -math.inf, math.inf, n)
-    # A spread that is rounding alone is none.
+    # A variance from rounding only counts as zero.
     assert stats.mean([0.3] * n + [0.1 + 0.2]) == stats.Interval(pytest.approx(0.3), -math.inf, math.inf, n + 1)
 
 
@@ -42,7 +42,7 @@ def test_interval_ends_at_the_bounds_of_its_quantity():
     assert wide.low < 0
     assert wide.within(0.0, 1.0) == stats.Interval(wide.estimate, 0.0, wide.high, 3)
     assert stats.mean([0.9, 1.0]).within(0.0, 1.0).high == 1
-    # No interval stays none.
+    # A missing interval stays missing.
     assert stats.mean([0.5]).within(0.0, 1.0) == stats.mean([0.5])
 
 
@@ -89,7 +89,7 @@ def test_significant_difference_has_an_interval_without_zero(values):
 @given(st.lists(st.floats(-1e3, 1e3), min_size=2, max_size=9))
 def test_sign_flip_agrees_with_scipys_permutation_test(values):
     given_values = np.array(values)
-    # Sums that differ by less than this count as equal.
+    # The test treats smaller differences of sums as equal.
     if 0 < np.abs(given_values).min() < 1e-3 or np.count_nonzero(given_values) == 0:
         return
     outcome = oracle.permutation_test(
@@ -109,7 +109,7 @@ def test_seeds_without_a_difference_are_no_evidence():
     # Three of 30 seeds differ: 2 / 2^3. Student's t alone says 0.08.
     assert stats.paired([1.0] * 3 + [0.0] * 27, [0.0] * 30).p == 0.25
     assert stats.paired([1.0, 2.0], [1.0, 2.0]).p == 1.0
-    # A difference that is rounding alone is none.
+    # A difference from rounding only counts as zero.
     assert stats.paired([0.1 + 0.2] * 9, [0.3] * 9).p == 1.0
 
 
@@ -127,7 +127,7 @@ def test_one_seed_has_no_p_value_below_one():
         (STANDARD, 0.309, None),
         (STANDARD + 5, 4.625, False),
         (STANDARD + 5, 4.628, None),
-        # Each side of the margin is a sign-flip test, too: 2^-4 is no proof, 2^-5 is one.
+        # Each side of the margin is also a sign-flip test: 2^-4 does not reject, 2^-5 does.
         ([0.0, 0.0, 0.0, 0.0], 1.0, None),
         ([0.0, 0.0, 0.0, 0.0, 0.0], 1.0, True),
     ],
@@ -142,7 +142,7 @@ def test_equivalence_is_its_two_intervals(values, margin):
     if np.ptp(values) < 1e-6 or np.count_nonzero(np.abs(values) != margin) < 13:
         return
     narrow, wide = stats.mean(values, 0.9), stats.mean(values, 0.95)
-    near_edge = min(abs(abs(bound) - margin) for one in (narrow, wide) for bound in (one.low, one.high))
+    near_edge = min(abs(abs(bound) - margin) for item in (narrow, wide) for bound in (item.low, item.high))
     if near_edge < 1e-9 * max(1.0, margin, abs(narrow.estimate)):
         return
     if narrow.low > -margin and narrow.high < margin:
@@ -270,8 +270,8 @@ def expanded(part, n):
     ("n", "least"),
     [(1, 1.0), (2, expanded(1 / 4, 2)), (3, expanded(1 / 27, 3)), (5, 2 / 2**5), (9, expanded(0.001, 9))],
 )
-def test_few_runs_tell_little_however_often_they_are_drawn(n, least):
-    """A resample of n runs is one certain run in n^-n of cases: of 1 to 5 runs nothing is known at 5 %."""
+def test_few_runs_limit_bootstrap_p_value(n, least):
+    """A resample of n runs repeats one given run in n^-n of cases: 1 to 5 runs decide nothing at 5 %."""
     alike = np.full(999, 5.0)
     assert resampling.bootstrap_p(alike, 1.0, n) == pytest.approx(least)
     assert resampling.bootstrap_difference(alike, np.zeros(999), 5.0, n).p == pytest.approx(least)

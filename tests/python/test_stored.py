@@ -1,4 +1,4 @@
-"""Stored results that are damaged or foreign: every place, with something else in it."""
+"""Damaged or foreign stored results: every place with a different value."""
 
 import copy
 import json
@@ -49,7 +49,7 @@ def outer(**values):
     return stored.one(Outer, {"rows": []} | values)
 
 
-def test_lists_and_objects_become_what_they_stand_for():
+def test_lists_and_objects_are_converted():
     found = outer(rows=[{"n": 1, "x": 2}], pair=[None, "a"], inner={"n": 3}, shape={"n": 4, "other": []}, anything=[1])
     assert found == Outer([Inner(1, 2)], [1], (None, "a"), inner=Inner(3), shape={"n": 4, "other": []})
 
@@ -77,18 +77,18 @@ def test_lists_and_objects_become_what_they_stand_for():
         ({"other": 1}, "the key `other` is unknown"),
     ],
 )
-def test_what_is_of_another_type_is_named(values, what):
+def test_wrong_type_is_named(values, what):
     with pytest.raises(ValueError, match=f"^{what}$"):
         outer(**values)
 
 
-def test_an_object_in_itself_a_hundred_thousand_times_is_no_traceback():
+def test_deeply_nested_object_has_a_message():
     with pytest.raises(ValueError, match="nested too deeply"):
         stored.table('{"a":' * 100_000)
 
 
 def places(value, path=()):
-    """Every place in a JSON value, the outermost first."""
+    """Return every place in a JSON value, the outermost first."""
     yield path
     for name, inner in (
         value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
@@ -97,7 +97,7 @@ def places(value, path=()):
 
 
 def damaged(good, others):
-    """The same JSON object with something else in one place, for every place and everything else."""
+    """Return the same JSON object with a different value in one place, for every place and value."""
     for path in places(good):
         for other in others:
             bad = copy.deepcopy(good)
@@ -116,7 +116,7 @@ def damaged(good, others):
 
 
 def readable(parse, good, others=OTHERS):
-    """What can be read of a result that is damaged in one place; all else must be refused as what it is."""
+    """Return the readable results that are damaged in one place; all others must be refused correctly."""
     refused = []
     for text in damaged(good, others):
         try:
@@ -221,21 +221,21 @@ def small_study():
     study["responses"][0]["slices"] = {name: study["responses"][0]["slices"][name][:1]}
     study["contrasts"], study["claims"] = study["contrasts"][:1], study["claims"][:1]
     study["settings"] = {name: study["settings"][name][:1]}
-    study["values"] = {one: values[:1] for one, values in list(study["values"].items())[:1]}
+    study["values"] = {item: values[:1] for item, values in list(study["values"].items())[:1]}
     study["left_out"] = [{"setting": {name: 1}, "why": "no such world"}]
     found = study["print"]
     found["profile"] = {name: found["profile"][name][:1]}
     found["best"], found["confirmed"] = found["best"][:1], found["confirmed"][:1]
-    for one in (*found["best"], *found["confirmed"]):
-        one["setting"] = {name: one["setting"][name]}
-        one.pop("values", None)
+    for entry in (*found["best"], *found["confirmed"]):
+        entry["setting"] = {name: entry["setting"][name]}
+        entry.pop("values", None)
     return study
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
 @pytest.mark.parametrize(("others", "drawn"), [(OTHERS, False), ((None, 7), True)])
 def test_a_damaged_study_is_refused_or_shown(monkeypatch, others, drawn):
-    # Pictures take long, so not all are drawn, and none is written.
+    # Pictures take long, so only some are drawn, and none is written.
     monkeypatch.setattr("optcp.plots.sensitivity.render", lambda *_: "<svg></svg>")
     if not drawn:
         monkeypatch.setattr("optcp.plots.sensitivity.figures", lambda _: [])

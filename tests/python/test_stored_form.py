@@ -1,4 +1,4 @@
-"""The form of stored studies: keys as the contract lists them, signed columns, axes, rows for all reasons."""
+"""Format of stored studies: keys by the contract, signed columns, axes, rows for all reasons."""
 
 import json
 import re
@@ -46,7 +46,7 @@ def done(tmp_path_factory):
 
 
 def listed(file):
-    """The keys that the page lists of a file, those of each of its tables included."""
+    """Return the keys that the page lists for a file, including those of its tables."""
     (row,) = re.findall(rf"^\| `{re.escape(file)}` \|(.*)\|$", CONTRACT, re.MULTILINE)
     return set(re.findall(r"`([a-z0-9_]+)`", row))
 
@@ -70,7 +70,7 @@ def test_the_page_names_the_format():
     assert re.findall(r"`format` \((\d+)\)", CONTRACT) == [str(FORMAT)] * 2
 
 
-def test_whole_numbers_are_signed_but_for_seeds(done):
+def test_integers_are_signed_except_seeds(done):
     run = load("single-failure").run()
     found = {
         (name, column): values.dtype for name in done.tables for column, values in done.table(name).to_numpy().items()
@@ -118,7 +118,7 @@ def test_an_axis_has_one_name_in_tables_and_tidy_columns(done):
     assert "time_s" in done["goodput"].cells().columns()
 
 
-def test_every_run_has_a_row_for_each_reason_of_drops(done):
+def test_every_run_has_one_row_per_drop_reason(done):
     scalars = done.table("scalars").where(metric="drops")
     reasons = scalars.distinct("of")
     pages = (Path(__file__).parents[2] / "docs/reference/scenarios").glob("*.md")
@@ -127,7 +127,7 @@ def test_every_run_has_a_row_for_each_reason_of_drops(done):
     assert all(f"`{reason}`" in text for reason in reasons)
     assert len(scalars) == 4 * len(reasons)
     assert scalars.where(of="ttl-expired")["value"].tolist() == [0] * 4
-    # The mean over runs in pandas, where a row that is missing would be left out.
+    # The mean over runs in pandas would ignore a missing row.
     for cell, seed in ((branch, 1) for branch in done.grid.branches):
         drops = done.run(cell, seed).drops
         rows = scalars.where(cell=cell.id)
@@ -142,7 +142,7 @@ def test_counts_agree_with_their_nouns(count, text):
     assert count_noun(count, "run") == text
 
 
-def test_the_commands_say_one_run_of_one(optcp, tmp_path, monkeypatch):
+def test_commands_use_singular_for_one_run(optcp, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "world.toml").write_text(WORLD)
     said = [optcp("run", "world.toml", *more) for more in (["--dry-run"], [], [], ["--quiet"], ["--top", "1"])]

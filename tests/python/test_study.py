@@ -1,4 +1,4 @@
-"""Studies: which runs are made, kept and shared; what ends them early; what is shown meanwhile."""
+"""Studies: made, stored and shared runs; early ends; progress output."""
 
 import io
 import queue
@@ -134,7 +134,7 @@ def test_an_interrupt_stops_running_seeds_and_keeps_finished_ones(scenario, tmp_
         def get(self, **_):
             raise KeyboardInterrupt
 
-    # The signal itself is tested on a process of its own; here it comes while the pool waits.
+    # Another test covers the real signal in a process of its own; here it arrives while the pool waits.
     monkeypatch.setattr("optcp.study.pool.queue.SimpleQueue", CtrlC)
     began = time.monotonic()
     with pytest.raises(Interrupted, match="6 of 9 runs are finished and stored"):
@@ -142,7 +142,7 @@ def test_an_interrupt_stops_running_seeds_and_keeps_finished_ones(scenario, tmp_
     assert time.monotonic() - began < 20
 
 
-def test_lines_tell_how_long_it_takes():
+def test_progress_lines_state_remaining_time():
     said, now = [], [0.0]
     lines = Lines(said.append, lambda: now[0])
     lines.start(12, 2)
@@ -151,11 +151,11 @@ def test_lines_tell_how_long_it_takes():
         lines.advance(1)
     lines.advance(5)
     lines.stop()
-    # 6 s for 3 runs leave 14 s for 7; the last line comes at once.
+    # 6 s for 3 runs leave 14 s for 7; the last line is printed immediately.
     assert said == ["12 runs, 2 finished before and reused", "3/10 runs, 14 s left", "10/10 runs, 0 s left"]
 
 
-def test_lines_tell_how_far_long_runs_are():
+def test_progress_lines_state_long_runs():
     said, now = [], [0.0]
     lines = Lines(said.append, lambda: now[0])
     lines.start(2, 0)
@@ -166,7 +166,7 @@ def test_lines_tell_how_far_long_runs_are():
     lines.advance(1)
     now[0] = 24.0
     lines.simulated(0.5)
-    # A quarter in 6 s leaves 18 s; 0.4 in 12 s as many. What says no more than the runs that have ended is not said.
+    # A quarter in 6 s leaves 18 s; 0.4 in 12 s as many. Progress equal to the finished runs is not printed.
     assert said == [
         "2 runs",
         "0/2 runs (25% of the simulated time), 18 s left",
@@ -175,7 +175,7 @@ def test_lines_tell_how_far_long_runs_are():
     ]
 
 
-def test_a_long_run_says_how_far_it_is(scenario, tmp_path, silent):
+def test_long_run_reports_progress(scenario, tmp_path, silent):
     told = []
 
     def tell(share):

@@ -1,4 +1,4 @@
-"""Studies whose seeds are added until differences are decided."""
+"""Studies with seeds added until differences are decided."""
 
 import numpy as np
 import pytest
@@ -24,16 +24,16 @@ def test_a_difference_is_decided_when_its_test_rejects():
     # Six differences of one sign have the sign-flip p-value 2 / 2^6 = 0.031; Student's is smaller.
     assert decided(cells(SIX), 0.05)
     assert not decided(cells(SIX), 0.03)
-    assert decided(cells([-one for one in SIX]), 0.05)
+    assert decided(cells([-item for item in SIX]), 0.05)
 
 
-def test_cells_are_corrected_together():
-    # Two tests with p = 0.031 each: Holm asks the smaller for 0.025.
+def test_combinations_are_corrected_together():
+    # Two tests with p = 0.031 each: Holm requires 0.025 for the smaller.
     assert not decided(cells(SIX, SIX), 0.05)
     assert decided(cells(SIX, [0] * 6), 0.05), "a reference has nothing to decide"
 
 
-def test_cells_that_were_not_seen_to_vary_are_not_decided():
+def test_constant_combinations_stay_undecided():
     assert not decided(cells([0] * 6), 0.05)
     assert not decided(cells([0] * 6, [0] * 6), 0.05)
     assert not decided(cells(SIX, [0] * 6, [0] * 6), 0.05)
@@ -46,7 +46,7 @@ def test_reference_of_one_value_of_an_axis_has_nothing_to_decide():
     values = np.multiply.outer(np.array(SIX), [[1.0, 1, 1], [2, 2, 2], [7, 8, 9]])
     both = Cells(values, axes, tuple(range(6)))
     assert decided(both - both.at(delay="0"), 0.9)
-    # Delays 0 and 1 are alike in each TCP but not in their sizes.
+    # Delays 0 and 1 are equal in each TCP but not in their sizes.
     assert not decided(both - both.at(tcp="0"), 0.9)
     apart = both + Cells([[0.0, 1, 3]] * 6, (axes[1],), tuple(range(6)))
     assert decided(apart - apart.at(delay="0", tcp="0"), 0.9)
@@ -64,7 +64,7 @@ def test_one_seed_decides_nothing():
     assert not decided(cells([5.0]), 0.05)
 
 
-def test_where_there_is_nothing_to_find_few_studies_find_something():
+def test_false_positive_rate_is_low():
     looks, wrong, rng = sequential.looks(8), 0, np.random.default_rng(7)
     for _ in range(1000):
         values = rng.normal(0, 1, 10 * looks[-1])
@@ -91,6 +91,6 @@ def test_seeds_are_added_until_it_is_decided(tmp_path):
     assert len(never.seeds) == 4
 
 
-def test_at_least_two_looks():
+def test_at_least_two_interim_looks():
     with pytest.raises(InputError, match="2 times"):
         optcp.Study("single-failure", DELAYS).run(until=lambda done: done.metric("dropped"), most=1)

@@ -1,4 +1,4 @@
-"""Tables of results say every value whole, whatever the width of the place they are printed in."""
+"""Tables of results show every value completely, for any output width."""
 
 import io
 from dataclasses import replace
@@ -48,14 +48,14 @@ def test_a_terminal_folds_keys_and_keeps_values_whole(width):
 
 
 @pytest.mark.parametrize("width", [40, 80, 100])
-def test_a_folded_key_is_all_there(width):
+def test_folded_key_is_complete(width):
     lines = printed(width, True)
     table = lines[next(i for i, line in enumerate(lines) if "flow" in line) : -1]
     start, end = (next(at for line in table if (at := line.find(word)) >= 0) for word in ("flow", "anyc"))
     assert "".join(line[start:end].strip() for line in table) == "flows_per_lightpath100"
 
 
-def test_elsewhere_a_table_is_as_wide_as_it_is():
+def test_table_has_full_width_without_terminal():
     lines = printed(80, False)
     (line,) = (line for line in lines if "undecided" in line)
     for text in [*map(str, KEY.values()), "throughput_gbps", *VALUES]:
@@ -64,7 +64,7 @@ def test_elsewhere_a_table_is_as_wide_as_it_is():
     assert all(name in head for name in KEY)
 
 
-def test_where_the_paper_has_no_runs_none_are_named():
+def test_papers_runs_are_omitted_if_unknown():
     assert size_text(lightpaths(15)) == "size quick: 1 seed (a), seed 1; the paper had 15 runs"
     assert size_text(lightpaths(None)) == "size quick: 1 seed (a), seed 1"
     beyond = ["gmpls/aqm", "gmpls/every-scheme", "das/repairs"]
@@ -72,35 +72,4 @@ def test_where_the_paper_has_no_runs_none_are_named():
     beyond += [f"lbas/{name}" for name in ("buffer", "choices", "mix", "scale", "today", "trends")]
     beyond += [id_ for id_ in exhibits() if id_.startswith(("outage/", "reconfigurable/", "leo/"))]
     beyond += ["rdcn/reconfiguration", "rdcn/rules"]
-    assert {id_ for id_, one in exhibits().items() if one.paper_runs is None} == set(beyond)
-
-
-def summary(results):
-    console = Console(file=io.StringIO(), width=100, force_terminal=False, color_system=None)
-    show_results(console, results)
-    return [line.split() for line in console.file.getvalue().splitlines()]
-
-
-def test_several_results_are_a_line_each_with_the_counts_of_verdicts():
-    one = lightpaths()
-    verdicts = ["match", "match", "near", "differs", "undecided", "claim-only"]
-    full = replace(one, rows=[replace(one.rows[0], verdict=verdict) for verdict in verdicts])
-    lines = summary([full, replace(one, exhibit="lbas/none", rows=[])])
-    assert lines[3:6] == [
-        ["lbas/table1", "2", "1", "1", "1", "-", "-", "-"],
-        ["lbas/none", *"-------"],
-        ["all", "2", "2", "1", "1", "1", "-", "-", "-"],
-    ]
-    assert lines[6][:2] == ["Quick", "size:"]
-
-
-def test_one_result_is_printed_with_its_values():
-    assert any("8.29" in line for line in summary([lightpaths()]))
-
-
-def test_values_without_a_published_one_stay_in_the_file():
-    one = lightpaths()
-    unpublished = replace(one.rows[0], paper=None, measured=7.77)
-    lines = summary([replace(one, rows=[*one.rows, unpublished])])
-    assert not any("7.77" in line for line in lines)
-    assert ["1", "row", "without", "a", "published", "value:", "see", "the", "JSON", "file"] in lines
+    assert {id_ for id_, item in exhibits().items() if item.paper_runs is None} == set(beyond)

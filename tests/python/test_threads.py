@@ -1,4 +1,4 @@
-"""One run on several threads: what is found does not depend on their number."""
+"""One run on several threads: results do not depend on their number."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ start = "uniform(0 s, 100 ms)"
 
 
 def chain(routers: int) -> str:
-    """Routers in a row, with packets that go one way over three of them: what is behind has its turn behind."""
+    """Return routers in a row with packets over three of them in one direction: later routers have their turn later."""
     names = [f"R{router}" for router in range(routers)]
     traffic = "".join(
         f"""
@@ -83,7 +83,7 @@ queue = "3 packets"
 
 
 def star(hosts: int) -> str:
-    """Hosts milliseconds away from a router, which two others send to, and queues that overflow."""
+    """Return hosts milliseconds away from a router, to which two others send, with queues that overflow."""
     names = [f"H{host}" for host in range(hosts)]
     paths = [path for name in names for path in ([name, "R", "S"], ["T", "R", name])]
     flows = "".join(
@@ -110,11 +110,11 @@ queue = "100 packets"
     ("text", "processes"),
     [pytest.param(WORLD, 2, id="row"), pytest.param(chain(90), 32, id="chain"), pytest.param(star(100), 32, id="star")],
 )
-def test_what_is_found_does_not_depend_on_the_threads(text: str, processes: int) -> None:
+def test_results_do_not_depend_on_threads(text: str, processes: int) -> None:
     world = Scenario.parse(text)
     reference = world.core.run(1, digest=True, engine="reference")
     assert reference.counts["dropped"] > 100
-    # More threads than processors sleep at once and are slow, but the same.
+    # With more threads than processors runs are slow, but equal.
     for engine, threads in [("calendar", 1), ("fast", 1), ("windows", 1), ("fast", 2), ("fast", 3)]:
         run = world.core.run(1, digest=True, engine=engine, threads=threads)
         assert run.records_sha256 == reference.records_sha256, (engine, threads)
@@ -124,7 +124,7 @@ def test_what_is_found_does_not_depend_on_the_threads(text: str, processes: int)
         else:
             assert run.waiting.startswith("one event queue: ")
         for name in world.observe:
-            found, expected = (Table.read(*one.table(name)).to_numpy() for one in (run, reference))
+            found, expected = (Table.read(*item.table(name)).to_numpy() for item in (run, reference))
             np.testing.assert_equal(found, expected)
 
 
@@ -134,7 +134,7 @@ def two_processors(monkeypatch):
 
 
 @pytest.mark.usefixtures("two_processors")
-def test_a_study_with_threads_is_the_one_without(tmp_path, optcp):
+def test_study_with_threads_equals_study_without(tmp_path, optcp):
     (tmp_path / "world.toml").write_text(WORLD)
     digests = {}
     for name, more in {"one": ["--jobs", "1"], "two": ["--threads", "2"]}.items():
@@ -144,13 +144,13 @@ def test_a_study_with_threads_is_the_one_without(tmp_path, optcp):
         done = StudyResult.open(name)
         digests[name] = [done.digests(which) for which in ("records_sha256", "metrics_sha256")]
     assert digests["one"] == digests["two"]
-    # Nothing is left to run, however many threads there are.
+    # No run is missing, for any number of threads.
     status, out, _ = optcp(*words, "--dry-run")
     assert (status, "all runs are stored already" in out) == (0, True)
 
 
 @pytest.mark.usefixtures("two_processors")
-def test_an_estimate_with_threads_is_of_one_run_after_the_other(tmp_path, optcp):
+def test_estimate_with_threads_assumes_sequential_runs(tmp_path, optcp):
     (tmp_path / "world.toml").write_text(WORLD)
     status, out, _ = optcp("run", "world.toml", "--runs", "2", "--threads", "2", "--dry-run")
     assert (status, "with 1 at a time" in out) == (0, True)
@@ -170,7 +170,7 @@ def test_an_estimate_with_threads_is_of_one_run_after_the_other(tmp_path, optcp)
         (["--threads", "0"], "expected a whole number of 1 or more, got '0'"),
     ],
 )
-def test_threads_that_cannot_be_are_refused(tmp_path, optcp, words, message):
+def test_invalid_threads_are_refused(tmp_path, optcp, words, message):
     (tmp_path / "world.toml").write_text(WORLD)
     status, _, err = optcp("run", str(tmp_path / "world.toml"), "--out", str(tmp_path / "out"), *words)
     assert (status, message in err) == (2, True), err
@@ -178,7 +178,7 @@ def test_threads_that_cannot_be_are_refused(tmp_path, optcp, words, message):
 
 
 @pytest.mark.usefixtures("two_processors")
-def test_several_threads_a_run_and_several_runs_do_not_go_together(tmp_path):
+def test_threads_per_run_and_parallel_runs_are_exclusive(tmp_path):
     study = Study(Scenario.parse(WORLD))
     with pytest.raises(InputError, match="because runs are sequential"):
         study.run(tmp_path / "out", jobs=2, threads=2)

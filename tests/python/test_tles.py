@@ -1,4 +1,4 @@
-"""Satellites of two-line elements: against Hypatia's own series, against the report on SGP-4, and what is no TLE."""
+"""Satellites from two-line elements: compared with Hypatia's series and the SGP-4 report, and invalid TLEs."""
 
 import csv
 import math
@@ -31,14 +31,14 @@ def written(tmp_path):
     return write
 
 
-def test_greenwich_turns_by_the_mean_sidereal_angle():
+def test_greenwich_rotates_by_mean_sidereal_angle():
     # Meeus, examples 12.a and 12.b: 1987 April 10, 0 h and 19 h 21 min UT.
     assert orbits.greenwich_deg(2446895.5) == pytest.approx(15 * (13 + 10 / 60 + 46.3668 / 3600), abs=1e-6)
     assert orbits.greenwich_deg(2446896.30625) == pytest.approx(128.7378734, abs=1e-6)
     assert orbits.greenwich_deg(2451544.5) == pytest.approx(orbits.GREENWICH_DEG, abs=1e-6)
 
 
-def test_a_position_is_that_of_the_report(written):
+def test_position_matches_published_test_case(written):
     # Vallado et al., AIAA 2006-6753, satellite 5 with WGS72: at its epoch and six hours later.
     lines = (
         "1 00005U 58002B   00179.78495062  .00000023  00000-0  28098-4 0  4753",
@@ -68,37 +68,37 @@ def test_paths_are_those_of_hypatia_with_its_own_orbits(written):
     assert max(off_ns) < 500
 
 
-def test_a_header_makes_a_grid_and_names_do_not_matter(written):
+def test_header_makes_grid_and_names_are_ignored(written):
     whole = tles(written(kuiper()))
     assert (whole.isls == shell("kuiper-630").isls).all()
     bare = tles(written(kuiper(names=False).partition("\n")[2], "bare.tle"))
     assert (bare.size, len(bare.isls)) == (1156, 0)
     assert (bare.positions(3.0) == whole.positions(3.0)).all()
-    # A path over one satellite at a time, which both ends see.
+    # A path over one satellite at a time, in sight of both ends.
     now = Snapshot(bare.changed({"gsl_km": "1260"}), 0.0)
     [satellite] = now.path(station("Manila"), station("14,120"))
     assert satellite in now.seen(station("Manila")).satellites
     assert now.path(station("Manila"), station("Dalian")) == ()
 
 
-def test_time_zero_is_the_epoch_of_the_first(written):
+def test_time_zero_is_first_epoch(written):
     early, late = (tle(7, 0.001, 0.0, 0.0, 1.0027379, epoch) for epoch in ("00001.00000000", "26101.50000000"))
     for lines, day in ((early, 2451544.5), (late, 2461142.0)):
         one = tles(written("\n".join(lines)))
         assert sum(one.epoch) == day
         assert one.greenwich_deg == pytest.approx(orbits.greenwich_deg(day))
-        # A geostationary satellite stays over the place where it was.
+        # A geostationary satellite stays above its place.
         below = f"0,{(-one.greenwich_deg + 180) % 360 - 180:.6f}"
         for hours in (0, 7, 24):
             seen = Snapshot(one, 3600.0 * hours).seen(station(below))
             assert seen.elevation_deg[0] > 89, hours
             assert seen.range_km[0] == pytest.approx(42_164 - 6378, abs=15)
-    # A second one is where it is at that time, whatever its epoch.
+    # The second satellite has its position of that time, whatever its epoch.
     both = tles(written("\n".join([*late, *early])))
     assert both.epoch == (2461141.5, 0.5)
 
 
-def test_links_of_a_file_are_those_of_the_path(written):
+def test_links_of_file_form_the_path(written):
     file = written(kuiper(names=False).partition("\n")[2])
     bare = tles(file, written("184 183 # a remark\n\n217 183\n183 184\n", "some.isls")).changed({"gsl_km": "1260"})
     assert bare.isls.tolist() == [[183, 184], [183, 217]]
@@ -115,7 +115,7 @@ def test_links_of_a_file_are_those_of_the_path(written):
         ("0 4\n", "line 1: expected two of the satellites from 0 to 3"),
     ],
 )
-def test_links_that_are_none_are_named(optcp, written, text, said):
+def test_invalid_links_are_named(optcp, written, text, said):
     written(kuiper(2, 2))
     written(text, "bad.isls")
     status, _, err = optcp("constellation", "some.tle", "--from", "Manila", "--to", "Dalian", "--isls", "bad.isls")
@@ -146,14 +146,14 @@ STILL = SECOND[:52] + " 0.00000000    0"
         ([DRAG + checksum(DRAG), SECOND], ": satellite 0 at 86400 s: mrt is less than 1.0"),
     ],
 )
-def test_what_is_no_tle_is_named(optcp, written, lines, said):
+def test_invalid_tle_is_named(optcp, written, lines, said):
     written("\n".join(lines))
     status, out, err = optcp("constellation", "some.tle", "--from", "Manila", "--to", "Dalian", "--at", "86400s")
     assert (status, out) == (2, "")
     assert f"some.tle{said}" in err
 
 
-def test_the_command_makes_a_world_of_a_file(optcp, written):
+def test_command_writes_scenario_from_file(optcp, written):
     written(kuiper(), "tles.txt")
     asked = ("--from", "Manila", "--to", "Dalian", "--length", "1s", "--at", "18s", "--set", "gsl_km=1260")
     status, out, err = optcp("constellation", "tles.txt", *asked, "--out", "leo")
@@ -178,14 +178,14 @@ def test_the_command_makes_a_world_of_a_file(optcp, written):
         ("some.tle --from Manila --to Dalian --set elevation_deg=91", "expected degrees from 0 to 90"),
     ],
 )
-def test_what_does_not_go_with_a_file_is_said(optcp, written, arguments, said):
+def test_options_incompatible_with_file_have_a_message(optcp, written, arguments, said):
     written(kuiper(2, 2))
     status, out, err = optcp("constellation", *arguments.split())
     assert (status, out) == (2, "")
     assert said in err
 
 
-def test_without_the_package_the_extra_is_named(optcp, written, monkeypatch):
+def test_missing_package_names_the_extra(optcp, written, monkeypatch):
     monkeypatch.setitem(sys.modules, "sgp4", None)
     written(kuiper(2, 2))
     status, _, err = optcp("constellation", "some.tle", "--from", "Manila", "--to", "Dalian")

@@ -1,4 +1,4 @@
-"""Worlds with a topology and a matrix from files: what is warned of, own names of nodes, and what is refused."""
+"""Scenarios with a topology and a matrix from files: warnings, own node names, and refused files."""
 
 import pytest
 
@@ -37,7 +37,7 @@ at = "0.5 s"
 
 @pytest.fixture
 def load(tmp_path):
-    """Return a function that loads the world with that matrix."""
+    """Return a function that loads the scenario with that matrix."""
 
     def with_matrix(text, gml=GML, world=WORLD):
         for name, content in (("net.gml", gml), ("m.csv", text), ("world.toml", world)):
@@ -53,7 +53,7 @@ def test_small_and_large_weights_are_in_exact_proportion(load):
     assert [weight / sum(group["weights"]) for weight in group["weights"]] == [0.08, 0.32, 0.6]
 
 
-def test_file_that_the_world_has_in_another_way_is_warned_of(load):
+def test_file_that_duplicates_scenario_warns(load):
     found = {name: (message, place.rpartition(":")[2]) for name, message, place in load("A Coruña,Madrid,1\n").warnings}
     assert found["rates-not-read"] == (
         "link attributes `LinkSpeedRaw` of the file are ignored: every link has the rate 100 Mbps",

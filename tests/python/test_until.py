@@ -1,4 +1,4 @@
-"""Adding seeds until claims are decided: what a look settles, when it ends, and what the result says of it."""
+"""Adding seeds until claims are decided: decisions of interim looks, their end, and statements in the result."""
 
 import json
 from dataclasses import replace
@@ -24,7 +24,7 @@ U = "undecided"
 def a_claim(name="so", *, evidence="", **readings):
     answers = set(readings.values())
     holds = answers.pop() if len(answers) == 1 else U
-    lines = [f"[{reading}: {judge.word(one)}] {evidence}" for reading, one in readings.items()]
+    lines = [f"[{reading}: {judge.word(item)}] {evidence}" for reading, item in readings.items()]
     return Claim(name, "it is so", "section 1", holds, "\n".join(lines), readings)
 
 
@@ -49,14 +49,14 @@ def a_result(claims=(), rows=(), seeds=150):
 
 
 def looked(*claims):
-    """The standing after looks that found these states of one claim, with 150, 300, ... seeds."""
+    """Return the state after interim looks that found these states of one claim, with 150, 300, ... seeds."""
     standing = None
     for number, claim in enumerate(claims):
         standing = until.after_look(standing, a_result([claim], seeds=150 * 2**number))
     return standing
 
 
-def test_what_a_look_decides_stays_with_its_evidence_and_seeds():
+def test_decision_of_interim_look_keeps_evidence_and_seeds():
     standing = looked(a_claim(a=True, evidence="n = 150"), a_claim(a=False, evidence="n = 300"))
     (claim,) = standing.result.claims
     assert (claim.holds, claim.evidence) == (True, "[a: true] n = 150")
@@ -64,7 +64,7 @@ def test_what_a_look_decides_stays_with_its_evidence_and_seeds():
     assert not standing.is_open
 
 
-def test_each_interpretation_has_the_first_look_that_decides_it():
+def test_each_interpretation_keeps_its_first_deciding_look():
     standing = looked(
         a_claim(a=True, b=U, evidence="n = 150"),
         a_claim(a=U, b=U, evidence="n = 300"),
@@ -81,17 +81,17 @@ def test_no_seeds_are_added_where_interpretations_disagree():
     assert standing.ended == {"so": {"stage": "interpretations disagree", "seeds": 300}}
     assert not standing.is_open
     assert looked(a_claim(a=True, b=U)).is_open
-    # A third interpretation that is undecided cannot make the other two agree.
+    # A third undecided interpretation cannot make the other two agree.
     assert not looked(a_claim(a=True, b=False, c=U)).is_open
 
 
-def test_a_claim_that_more_seeds_leave_as_it_is_ends():
+def test_claim_unchanged_by_more_seeds_ends():
     standing = looked(a_claim(a=U, evidence="one run"), a_claim(a=U, evidence="one run"))
     assert standing.ended == {"so": {"stage": "the same with more seeds", "seeds": 300}}
     assert looked(a_claim(a=U, evidence="n = 150"), a_claim(a=U, evidence="n = 300")).is_open
 
 
-def test_a_value_with_too_wide_an_interval_keeps_its_exhibit_open_while_seeds_change_it():
+def test_value_with_wide_interval_keeps_experiment_open():
     first = until.after_look(None, a_result(rows=[a_row("undecided")]))
     assert first.is_open
     assert not until.after_look(first, a_result(rows=[a_row("undecided")])).is_open
@@ -130,7 +130,7 @@ FIRST = 4
 
 
 class MadeUp(Exhibit):
-    """An exhibit about which no paper states anything: its one claim is what ``find`` finds."""
+    """Experiment without a paper, whose only claim is the result of ``find``."""
 
     def evaluate(self, chosen, done):
         statement = Statement("so", self.id, "section 1", "it is so", "PAIRED")
@@ -138,7 +138,7 @@ class MadeUp(Exhibit):
 
 
 def made_up(name, parts, fixed=False):
-    """An exhibit of one study of table 3; its claim is what ``parts`` makes of the number of seeds."""
+    """Return an experiment of one study of table 3; ``parts`` judges its claim by the number of seeds."""
     setup = Setup(
         paper="nobody",
         runs=None,
@@ -154,18 +154,22 @@ def made_up(name, parts, fixed=False):
 
 
 def part(p):
-    """Its p-value may depend on the number of seeds."""
+    """Return a part, whose p-value may depend on the number of seeds."""
     return lambda n: judge.Part(f"n = {n}", True, p(n))
 
 
 @pytest.fixture
 def reproduced(tmp_path, silent, calls):
-    """Runs made-up exhibits with up to 8 times four seeds: the results by name, what is said, and seeds run."""
+    """Run made-up experiments with up to 8 times four seeds: results by name, messages, and seeds run."""
 
     def run(*exhibits):
         said = []
         results = until.reproduce(Request(exhibits, Size("any")), 8, tmp_path, 1, silent, said.append)
-        return {result.exhibit.partition("/")[2]: result for result in results}, said, sorted({one for one, _ in calls})
+        return (
+            {result.exhibit.partition("/")[2]: result for result in results},
+            said,
+            sorted({item for item, _ in calls}),
+        )
 
     return run
 
@@ -190,8 +194,8 @@ def test_only_exhibits_that_are_open_get_more_seeds(reproduced, tmp_path):
         assert stored.load(tmp_path / "made" / f"{name}.json", Result.from_json) == result
 
 
-def test_a_look_tests_at_its_share_of_the_five_per_cent(reproduced):
-    """Four looks: 1.25 % each."""
+def test_interim_look_tests_at_its_share_of_five_percent(reproduced):
+    """Four looks have 1.25 % each."""
     results, said, seeds = reproduced(made_up("nearly", part(lambda n: 0.03)), made_up("just", part(lambda n: 0.012)))
     ended = {name: result.size["until_decided"]["claims"]["so"] for name, result in results.items()}
     assert ended == {"nearly": {"stage": "bound reached", "seeds": 32}, "just": {"stage": "decided", "seeds": 4}}
@@ -221,7 +225,7 @@ def test_runs_of_hours_are_read_as_at_the_default_size():
 
 
 @pytest.mark.parametrize("other", [("--quick",), ("--seeds", "3"), ("--paper-scale",)])
-def test_it_begins_with_the_default_size(optcp, other):
+def test_stages_start_with_default_size(optcp, other):
     status, _, err = optcp("reproduce", "gmpls/table3", "--until-decided", *other)
     assert status == 2
     assert (
@@ -236,7 +240,7 @@ def test_a_bound_without_stages_is_refused(optcp):
     assert "--most needs --until-decided" in err
 
 
-def test_the_command_has_a_baseline_of_its_own(optcp, monkeypatch, tmp_path):
+def test_command_has_its_own_baseline(optcp, monkeypatch, tmp_path):
     monkeypatch.setattr(baseline, "place", lambda _: tmp_path / "baseline.csv")
     monkeypatch.setattr("optcp_papers.gmpls.section5.PAPER_RUNS", 5)
     words = ("reproduce", "gmpls/table3", "--until-decided", "--most", "2", "--out", "out")

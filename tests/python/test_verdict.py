@@ -10,7 +10,7 @@ from optcp.papers.registry import exhibits, folder, names
 from optcp.papers.verdict import row, tolerances, verdict
 from optcp.stats import Interval
 
-CLAIMS = [one for paper in names() for one in statements(paper)]
+CLAIMS = [statement for paper in names() for statement in statements(paper)]
 
 
 @pytest.mark.parametrize(
@@ -34,7 +34,7 @@ def test_the_rule(measured, half_width, printed, expected):
     assert verdict(measured, half_width, printed, 3.0) == expected
 
 
-def test_a_print_needs_a_tolerance():
+def test_published_value_needs_a_tolerance():
     with pytest.raises(ValueError, match="needs a tolerance"):
         verdict(1.0, 0.1, 1.0, None)
 
@@ -81,7 +81,7 @@ def test_a_row_of_one_run_has_no_interval():
     assert one.verdict == "claim-only"
 
 
-def test_printed_values_are_the_papers():
+def test_published_values_match_papers():
     table = tables("gmpls")["table3"]
     assert table["rel_goodput_pct"] == [0.00, 9.85, 4.99, 4.39, 1.75]
     assert table["worse_than_zero_pct"] == [0.00, 24.00, 36.67, 42.67, 49.33]
@@ -89,7 +89,7 @@ def test_printed_values_are_the_papers():
 
 
 def test_ids_of_claims_are_kebab_case_and_unique_in_an_exhibit():
-    names = [(one.exhibit, one.id) for one in CLAIMS]
+    names = [(claim.exhibit, claim.id) for claim in CLAIMS]
     assert len(set(names)) == len(names)
     assert [name for _, name in names if not re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", name)] == []
 
@@ -101,13 +101,13 @@ def test_every_claim_is_named_by_the_judges_of_its_paper(paper):
     keys = [key for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Dict) for key in node.keys]
     keys += [node.slice for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Subscript)]
     names = {key.value for key in keys if isinstance(key, ast.Constant)}
-    assert [one.id for one in statements(paper) if one.id not in names] == []
+    assert [statement.id for statement in statements(paper) if statement.id not in names] == []
 
 
 def test_every_claim_is_judged_and_every_judged_claim_is_in_the_toml():
-    """What the committed baseline holds is what the judges said, of every exhibit at both sizes."""
-    claims = {exhibit: {one.id for one in statements_of(exhibit)} for exhibit in exhibits()}
-    # Figure 15 of the OBS paper is judged by figure 16's statements about both, too.
+    """The committed baseline holds what the judges returned, for every experiment at both sizes."""
+    claims = {exhibit: {statement.id for statement in statements_of(exhibit)} for exhibit in exhibits()}
+    # The claims of figure 16 about both figures also judge figure 15 of the OBS paper.
     claims["obs/fig15"] |= claims["obs/fig16"] - {"correlation-benefit"}
     judged = {
         (exhibit, size): {name for kind, name in verdicts if kind == CLAIM}
@@ -115,11 +115,11 @@ def test_every_claim_is_judged_and_every_judged_claim_is_in_the_toml():
         for size, verdicts in sizes.items()
     }
     assert judged == {(exhibit, size): claims[exhibit] for exhibit, size in judged}
-    assert {exhibit for exhibit, _ in judged} >= {one.exhibit for one in CLAIMS}
+    assert {exhibit for exhibit, _ in judged} >= {claim.exhibit for claim in CLAIMS}
 
 
-def test_every_claim_is_there():
+def test_every_claim_exists():
     assert len(CLAIMS) > 80
-    assert all(one.exhibit.startswith(f"{paper}/") for paper in names() for one in statements(paper))
+    assert all(statement.exhibit.startswith(f"{paper}/") for paper in names() for statement in statements(paper))
     counts = {name: len(statements_of(f"gmpls/{name}")) for name in ("fig7", "fig8", "table3")}
     assert counts == {"fig7": 6, "fig8": 1, "table3": 2}

@@ -1,4 +1,4 @@
-"""Every public function gets wrong arguments of every kind: it returns something, or says what is wrong."""
+"""Wrong arguments of every kind for every public function: it returns a value or a message."""
 
 import contextlib
 import inspect
@@ -36,7 +36,7 @@ observe = [
 ]
 """
 MOST_S = 10
-"""No wrong argument takes more time of a processor."""
+"""Maximum CPU time for a wrong argument, in s."""
 
 WRONG = [
     None, True, False, 0, -1, 1, 3, 1.5, float("nan"), float("inf"), 1j, 2**64, 10**5000,
@@ -48,7 +48,7 @@ WRONG = [
 ]  # fmt: skip
 
 ALLOWED = (InputError, optcp.ScenarioError, RunFailed)
-"""What a command would say, too."""
+"""Errors that a command would also report."""
 
 STATISTICS = {
     "ArrayLike": [0.0, 1.0, 1.0],
@@ -63,12 +63,12 @@ STATISTICS = {
     "bool": False,
     "Literal[1, 2]": 1,
 }
-"""A right argument of each type that statistics take."""
+"""A valid argument of each type for statistics."""
 
 
 @pytest.fixture(scope="module")
 def things(tmp_path_factory):
-    """One object of each public class, by its name."""
+    """Return one object of each public class, by name."""
     world = optcp.Scenario.parse(WORLD)
     study = optcp.Study(world, {"parameters.delay": ["1 ms", "2 ms"]}, seeds=2)
     done = study.run(tmp_path_factory.mktemp("study") / "done")
@@ -103,8 +103,8 @@ CLASSES = {
     "Axis": Axis,
     "Comparison": Comparison,
 }
-MADE = {"Run", "FreshRun", "Observed", "StudyResult", "Comparison"}
-"""Nobody calls these classes: other functions return their objects."""
+MADE = {"Run", "FreshRun", "Observed", "Done", "Comparison"}
+"""Classes that only other functions instantiate."""
 
 OPERATORS = (
     "add",
@@ -126,7 +126,7 @@ OPERATORS = (
 
 
 def public(kind):
-    """The functions of a class that people call, by name."""
+    """Return the public functions of a class, by name."""
     names = [name for name, _ in inspect.getmembers(kind, callable) if not name.startswith("_")]
     operators = [f"__{name}__" for name in OPERATORS] if "__add__" in vars(kind) else []
     own = [name for name in ("__getitem__", *operators) if hasattr(kind, name)]
@@ -134,7 +134,7 @@ def public(kind):
 
 
 def parameters(function):
-    return [one for one in inspect.signature(function).parameters.values() if one.name != "self"]
+    return [parameter for parameter in inspect.signature(function).parameters.values() if parameter.name != "self"]
 
 
 def functions_of(module):
@@ -236,7 +236,7 @@ RIGHT = {
     "load": {"path": "single-failure"},
     "compare": {"metrics": lambda things: {"x": things["Cells"]}, "at": {"delay": "1 ms"}},
 }  # fmt: skip
-"""Right arguments of each function; each of them is replaced by wrong ones."""
+"""Valid arguments of each function; each of them is replaced by wrong ones."""
 
 FUNCTIONS = {"load": optcp.load, "compare": compare.compare}
 STATISTICAL = {
@@ -244,11 +244,11 @@ STATISTICAL = {
     for name, function in (functions_of(stats) | functions_of(quantiles)).items()
     if not name.startswith("bootstrap") and name not in ("percentile", "resampled_weights", "exact", "checked")
 }
-"""What readers of a study call; the others work on resamples that these functions draw."""
+"""Functions that readers of a study call; the others work on resamples that these functions draw."""
 
 
 def resolved(name, things):
-    """The function of a name in RIGHT, bound to its object."""
+    """Return the function of a name in RIGHT, bound to its object."""
     if name in FUNCTIONS:
         return FUNCTIONS[name]
     kind, _, method = name.partition(".")
@@ -258,9 +258,9 @@ def resolved(name, things):
 
 
 def called(function, arguments):
-    """Call a function with arguments by name; its value, or what it says."""
+    """Call a function with arguments by name; return its value, or its message."""
     by_name, positional = {}, []
-    kinds = {one.name: one.kind for one in inspect.signature(function).parameters.values()}
+    kinds = {parameter.name: parameter.kind for parameter in inspect.signature(function).parameters.values()}
     for name, value in arguments.items():
         if kinds[name] is inspect.Parameter.VAR_POSITIONAL:
             positional = list(value)
@@ -271,7 +271,7 @@ def called(function, arguments):
         else:
             by_name[name] = value
     if positional:
-        # What stands before further positional arguments is positional itself.
+        # Arguments before further positional arguments are positional.
         first = [name for name in arguments if kinds[name] is inspect.Parameter.POSITIONAL_OR_KEYWORD]
         positional = [by_name.pop(name) for name in first] + positional
     began = time.process_time()
@@ -283,8 +283,8 @@ def called(function, arguments):
 
 
 def variants(function, right):
-    """The right arguments with one of them replaced by each wrong value."""
-    kinds = {one.name: one.kind for one in inspect.signature(function).parameters.values()}
+    """Yield the valid arguments with one of them replaced by each wrong value."""
+    kinds = {parameter.name: parameter.kind for parameter in inspect.signature(function).parameters.values()}
     for name, wrong in itertools.product(right, WRONG):
         if kinds[name] is inspect.Parameter.VAR_POSITIONAL:
             yield name, wrong, {**right, name: (wrong,)}
@@ -335,7 +335,7 @@ def test_a_wrong_argument_has_a_message(name, things, tmp_path, monkeypatch):
 @pytest.mark.parametrize("name", STATISTICAL)
 def test_a_wrong_argument_of_a_statistic_has_a_message(name):
     function = STATISTICAL[name]
-    right = {one.name: STATISTICS[one.annotation] for one in parameters(function)}
+    right = {parameter.name: STATISTICS[parameter.annotation] for parameter in parameters(function)}
     check(function, right)
 
 
@@ -384,7 +384,7 @@ def test_numpy_scalars_count_as_numbers(things, tmp_path):
         (lambda world, done: stats.share(1, 0), "n: expected a whole number from 1 to 9007199254740992, got 0"),
     ],
 )
-def test_the_sentence_names_the_argument_and_what_was_expected(call, sentence, things):
+def test_message_names_argument_and_expectation(call, sentence, things):
     with pytest.raises(InputError) as said:
         call(things["Scenario"], things["StudyResult"])
     assert str(said.value).startswith(sentence)

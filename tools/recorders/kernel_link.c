@@ -1,16 +1,16 @@
-/* A link in real time between two TUN devices, for kernel_runs.py beside this file.
+/* Real-time link between two TUN devices, for kernel_runs.py.
  *
- * From the sender's device to the receiver's, both given as file descriptors: losses by name, a drop-tail queue that is
- * served at a rate, and a delay; back: a delay. Delays change at given instants, counted from the first SYN, and
- * count for what leaves the queue from then on; packets may overtake. Flows are told apart by their port.
+ * From the sender's device to the receiver's (both given as file descriptors): scripted losses, a drop-tail queue
+ * with a service rate, and a delay. In the reverse direction: a delay. Delays change at given times, counted from the
+ * first SYN, for packets that leave the queue from then on; packets may overtake. Ports distinguish flows.
  *
  *   kernel_link SENDER RECEIVER RATE QUEUE (delay AT FORWARD BACK | lost FLOW SEGMENT TRANSMISSION)...
  *
- * in bit/s, packets and nanoseconds; segment -1 is the SYN. When standard input ends, it writes what passed:
+ * in bit/s, packets and nanoseconds; segment -1 is the SYN. When standard input ends, it writes the carried packets:
  *
- *   data FLOW SENT SEGMENT TRANSMISSION FATE      fate: 0 went on, 1 lost by name, 2 found the queue full
- *   ack FLOW ARRIVES ACKNOWLEDGED [FROM-TO]...    in bytes; what SACK holds
- *   late PACKETS MEAN GREATEST                    how much later than due packets were handed over
+ *   data FLOW SENT SEGMENT TRANSMISSION FATE      fate: 0 forwarded, 1 scripted loss, 2 queue full
+ *   ack FLOW ARRIVES ACKNOWLEDGED [FROM-TO]...    in bytes; SACK blocks
+ *   late PACKETS MEAN MAXIMUM                     lateness of forwarded packets
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -27,8 +27,8 @@
 
 enum { FLOWS = 4, FIRST_PORT = 9000, MSS = 1448, PACKET = 2048 };
 enum { UNDER_WAY = 1 << 17, SEGMENTS = 1 << 17, EVENTS = 1 << 18, LISTED = 1024, RANGES = 3 };
-/* A sleeping process is woken some ten microseconds late, so the last ones are waited out; but not most of the time,
- * for the system takes the processor away from a process that never sleeps. */
+/* A sleeping process wakes up about ten microseconds late, so busy-wait for the last ones. Do not busy-wait all the
+ * time, because the system preempts a process that never sleeps. */
 #define SPIN_NS 60000
 
 typedef int64_t ns;
@@ -99,7 +99,7 @@ static event *note(ns at, int kind, int flow, int a, int b, int fate)
 static uint32_t word(const unsigned char *data) { uint32_t value; memcpy(&value, data, 4); return ntohl(value); }
 static int half(const unsigned char *data) { return data[0] << 8 | data[1]; }
 
-/* Whether a packet is lost by name. */
+/* Returns whether a packet is a scripted loss. */
 static int named(int flow, int segment, int transmission)
 {
     for (int i = 0; i < listed_losses; i++)

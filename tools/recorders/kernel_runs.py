@@ -1,12 +1,12 @@
-"""Record what Linux's TCP does in the worlds of ``kernel_worlds.toml``, into ``kernel_runs.json`` beside it.
+"""Record Linux's TCP in the set-ups of ``kernel_worlds.toml``, into ``kernel_runs.json`` next to it.
 
-The machine's own kernel sends between two network namespaces, each with a TUN device; between them ``kernel_link.c``
-is the link, in real time. Needs root, ``/dev/net/tun`` and a C compiler; nothing leaves the machine. Sender, receiver
-and link have real-time priority. The link says how late it handed packets over: a repetition in which that was more
-than :data:`LATEST_S` once, or :data:`LATE_S` in the mean, is thrown away and made again.
+The machine's own kernel sends between two network namespaces, each with a TUN device. Between them ``kernel_link.c``
+is the link, in real time. The program needs root, ``/dev/net/tun`` and a C compiler; no packet leaves the machine.
+Sender, receiver and link have real-time priority. The link reports how late it delivered packets. A repetition with a
+maximum above :data:`LATEST_S` or a mean above :data:`LATE_S` is discarded and repeated.
 
-Everything of the kernel is at its default but for buffers: the sender's never limits, and the receiver's as the world
-says. A large one comes with a first window of 2000 segments.
+All kernel settings have their defaults, except for buffers: the sender's never limits, and the set-up gives the
+receiver's. A large receive buffer comes with an initial window of 2000 segments.
 
 Usage: python tools/recorders/kernel_runs.py [--repetitions N] [--anew] [--traces FOLDER] [WORLD|CONTROL ...]
 """
@@ -45,28 +45,28 @@ LINK = HERE.with_name("kernel_link.c")
 OUT = RECORDS / "kernel_runs.json"
 REPETITIONS = 5
 MOST_TRIES = 4
-"""Of each repetition, before the machine is said to be too busy."""
+"""Attempts per repetition before the machine counts as too busy."""
 LATE_S, LATEST_S = 50e-6, 2e-3
 STEP = 0.25
-"""Between two values of a series, in seconds."""
+"""Interval of a series, in s."""
 SAMPLE_S = 0.001
 LIMIT_S = 60
-"""No transfer takes as long."""
+"""Maximum duration of a transfer, in s."""
 FIRST_PORT = 9000
 TUN = Path("/dev/net/tun")
 INFO, ESTABLISHED = struct.Struct("<BB6x 16x I 40x I 4x II 16x I 16x Q 16x I"), 1
-"""Of ``tcp_info``: state, state of recovery, what is unacknowledged, round trip in microseconds, ssthresh, cwnd, all
-retransmissions, bytes that are acknowledged and that are not sent."""
+"""Fields of ``tcp_info``: state, recovery state, unacknowledged segments, RTT in us, ssthresh, cwnd, all
+retransmissions, acknowledged bytes, and unsent bytes."""
 PROGRAMS = ("cc", "ip")
 
 
-def hurry(priority: int) -> None:
-    """Go before everybody else on this machine."""
+def set_realtime_priority(priority: int) -> None:
+    """Set a real-time priority for this process."""
     os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(priority))
 
 
-def enter(number: int, gives: socket.socket, world: World) -> None:
-    """Enter a network namespace of one's own, with the settings of a world and a TUN device that goes to the link."""
+def enter_namespace(number: int, gives: socket.socket, world: World) -> None:
+    """Enter a new network namespace with the settings of a set-up and a TUN device connected to the link."""
     settings = SETTINGS | {"tcp_sack": str(int(world.sack))}
     if not world.large_buffer:
         del settings["tcp_rmem"]
@@ -74,14 +74,14 @@ def enter(number: int, gives: socket.socket, world: World) -> None:
 
 
 def receive(gives: socket.socket, world: World) -> None:
-    """Take connections and read what comes, until killed."""
-    enter(2, gives, world)
+    """Accept connections and read their data until killed."""
+    enter_namespace(2, gives, world)
     poll = select.epoll()
     servers = [socket.create_server((ADDRESS.format(2), FIRST_PORT + number)) for number in range(2)]
     ends: dict[int, socket.socket] = {server.fileno(): server for server in servers}
     for number in ends:
         poll.register(number, select.EPOLLIN)
-    hurry(40)
+    set_realtime_priority(40)
     gives.send(b".")
     while True:
         for number, _ in poll.poll():
@@ -94,7 +94,7 @@ def receive(gives: socket.socket, world: World) -> None:
 
 
 class Sender:
-    """One flow's sending end."""
+    """Sending end of one flow."""
 
     def __init__(self, number: int, control: str, flow: Flow) -> None:
         self.start, self.writes, self.rows = flow.start_s, list(flow.writes), list[tuple[float, ...]]()
@@ -106,7 +106,7 @@ class Sender:
         self.connecting = self.connected = self.done = False
 
     def step(self, now: float) -> None:
-        """Do what is due."""
+        """Connect, sample, and write the data that are due."""
         if not self.connecting:
             if now >= self.start:
                 self.socket.setblocking(False)
@@ -128,17 +128,17 @@ class Sender:
 
 
 def send(gives: socket.socket, world: World, control: str) -> None:
-    """Send what a world says, and tell windows, thresholds and what is acknowledged over time."""
-    enter(1, gives, world)
+    """Send the data of a set-up, and return windows, thresholds and acknowledged bytes over time."""
+    enter_namespace(1, gives, world)
     senders = [Sender(number, flow.congestion or control, flow) for number, flow in enumerate(world.flows)]
     gives.recv(1)
-    hurry(30)
+    set_realtime_priority(30)
     start = time.monotonic()
     while not all(sender.done for sender in senders):
         for sender in senders:
             if not sender.done:
                 sender.step(time.monotonic() - start)
-        # What a SYN exchange opens is written to at once.
+        # Wake up immediately when a SYN exchange ends, to write without delay.
         select.select([], [sender.socket for sender in senders if sender.connecting > sender.connected], [], SAMPLE_S)
         if time.monotonic() - start > LIMIT_S:
             break
@@ -146,14 +146,14 @@ def send(gives: socket.socket, world: World, control: str) -> None:
     gives.sendall(struct.pack("<Q", len(text)) + text)
 
 
-def read(end: socket.socket) -> Any:  # noqa: ANN401 - whatever was sent
-    """What a child tells."""
+def read_message(end: socket.socket) -> Any:  # noqa: ANN401 - whatever was sent
+    """Read the message of a child process."""
     (length,) = struct.unpack("<Q", end.recv(8, socket.MSG_WAITALL))
     return json.loads(end.recv(length, socket.MSG_WAITALL))
 
 
 def transfer(link: Path, world: World, control: str) -> tuple[list[Any], str]:
-    """Send what a world says: the samples of each flow, and what the link tells."""
+    """Run a set-up; return the samples of each flow, and the output of the link."""
     receiver, from_receiver = child(receive, world)
     sender, from_sender = child(send, world, control)
     devices = [socket.recv_fds(end, 1, 1)[1][0] for end in (from_sender, from_receiver)]
@@ -166,18 +166,18 @@ def transfer(link: Path, world: World, control: str) -> tuple[list[Any], str]:
         [str(link), *map(str, words)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, pass_fds=devices
     )
     from_sender.send(from_receiver.recv(1))
-    samples = read(from_sender)
-    told, _ = process.communicate()
+    samples = read_message(from_sender)
+    output, _ = process.communicate()
     for number in (sender, receiver):
         os.kill(number, signal.SIGKILL)
         os.waitpid(number, 0)
     for file in (*devices, from_sender.detach(), from_receiver.detach()):
         os.close(file)
-    return samples, told
+    return samples, output
 
 
-def told_by(text: str) -> tuple[dict[int, dict[str, list[list[int]]]], list[int]]:
-    """What the link tells: by flow data and ACKs in order of time, SACK left out; how late packets were."""
+def parse_link_output(text: str) -> tuple[dict[int, dict[str, list[list[int]]]], list[int]]:
+    """Parse the link's output: data and ACKs by flow in order of time, without SACK; and the lateness of packets."""
     flow: dict[int, dict[str, list[list[int]]]] = {}
     late: list[int] = []
     for line in text.splitlines():
@@ -193,8 +193,8 @@ def told_by(text: str) -> tuple[dict[int, dict[str, list[list[int]]]], list[int]
 
 
 def measured(rows: list[list[float]], passed: dict[str, list[list[int]]], segments: int) -> Run:
-    """What one flow did; instants from its first data, in seconds."""
-    data = [one for one in passed["data"] if one[1] >= 0]
+    """Return the behaviour of one flow; times in s from its first data."""
+    data = [item for item in passed["data"] if item[1] >= 0]
     begin = data[0][0]
     acks = [(at, acked) for at, acked in passed["ack"] if at > begin]
 
@@ -227,12 +227,12 @@ def measured(rows: list[list[float]], passed: dict[str, list[list[int]]], segmen
 
 
 def repetition(link: Path, world: World, control: str, traces: Path | None) -> list[Run] | None:
-    """Send what a world says once, over a link that was not late; None if it always was."""
+    """Run a set-up once over a link that was not late; None if all attempts were late."""
     for _ in range(MOST_TRIES):
-        samples, told = transfer(link, world, control)
-        passed, (packets, late_ns, latest_ns) = told_by(told)
+        samples, output = transfer(link, world, control)
+        passed, (packets, late_ns, latest_ns) = parse_link_output(output)
         if traces:
-            traces.with_suffix(".link").write_text(told, encoding="ascii")
+            traces.with_suffix(".link").write_text(output, encoding="ascii")
             traces.with_suffix(".samples").write_text(json.dumps(samples), encoding="ascii")
         if packets and late_ns / 1e9 <= LATE_S and latest_ns / 1e9 <= LATEST_S:
             flows = enumerate(zip(samples, world.flows, strict=True))
@@ -242,37 +242,37 @@ def repetition(link: Path, world: World, control: str, traces: Path | None) -> l
     return None
 
 
-def refuse(why: str) -> None:
-    """Say why nothing can be recorded here."""
+def fail(why: str) -> None:
+    """Exit with the reason why nothing can be recorded."""
     sys.stderr.write(f"kernel_runs: {why}\n")
     raise SystemExit(2)
 
 
-def check(asked: Sequence[str]) -> None:
-    """Whether this machine can record, and what is asked for is there."""
+def check_machine(asked: Sequence[str]) -> None:
+    """Check that this machine can record, and that the requested names exist."""
     if os.geteuid():
-        refuse("recording needs root, for network namespaces and real-time priority")
+        fail("recording needs root, for network namespaces and real-time priority")
     if not TUN.exists():
-        refuse(f"recording needs {TUN}")
+        fail(f"recording needs {TUN}")
     for program in PROGRAMS:
         if not shutil.which(program):
-            refuse(f"recording needs the program `{program}`")
+            fail(f"recording needs the program `{program}`")
     for control in CONTROLS:
         if control not in available():
-            refuse(f"this kernel has no `{control}`, only {', '.join(available())}")
+            fail(f"this kernel has no `{control}`, only {', '.join(available())}")
     known = (*worlds(), *CONTROLS)
     for name in asked:
         if name not in known:
-            refuse(f"there is no world or control {name!r}; {nearest(name, known)}")
+            fail(f"there is no world or control {name!r}; {nearest(name, known)}")
 
 
 def available() -> Sequence[str]:
-    """The congestion controls of this kernel."""
+    """Return the congestion controls of this kernel."""
     return Path("/proc/sys/net/ipv4/tcp_available_congestion_control").read_text(encoding="ascii").split()
 
 
 def record(asked: Sequence[str], repetitions: int, traces: Path | None, *, anew: bool) -> None:
-    """Record what is missing of what is asked for, and keep it with what was recorded before."""
+    """Record the missing repetitions of the requested set-ups, and keep earlier recordings."""
     known = worlds()
     names = [name for name in known if name in asked] or list(known)
     controls = [control for control in CONTROLS if control in asked] or list(CONTROLS)
@@ -302,13 +302,13 @@ def record(asked: Sequence[str], repetitions: int, traces: Path | None, *, anew:
 
 
 def write(runs: dict[str, dict[str, list[list[Run]]]]) -> None:
-    """Write what is recorded, a line a repetition."""
+    """Write the recordings, one line per repetition."""
     head = {"kernel": f"Linux {platform.release().partition('-')[0]}", "mss": MSS_BYTES, "step_s": STEP}
     worlds_text = []
     for name, by_control in runs.items():
         lines = []
         for control, done in by_control.items():
-            texts = ",\n".join(f"   {json.dumps(one, separators=(',', ':'))}" for one in done)
+            texts = ",\n".join(f"   {json.dumps(item, separators=(',', ':'))}" for item in done)
             lines.append(f'  "{control}": [\n{texts}\n  ]')
         worlds_text.append(f' "{name}": {{\n' + ",\n".join(lines) + "\n }")
     text = json.dumps(head)[:-1] + ',\n"runs": {\n' + ",\n".join(worlds_text) + "\n}}\n"
@@ -316,14 +316,14 @@ def write(runs: dict[str, dict[str, list[list[Run]]]]) -> None:
 
 
 def main() -> None:
-    """Record what the command line asks for."""
+    """Record what the command line requests."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--repetitions", type=int, default=REPETITIONS, help="how many there are to be then")
     parser.add_argument("--anew", action="store_true", help="throw away what is recorded of what is asked for")
     parser.add_argument("--traces", type=Path, help="a folder for what passed, packet by packet, and for samples")
     parser.add_argument("asked", nargs="*", metavar="WORLD|CONTROL")
     options = parser.parse_args()
-    check(options.asked)
+    check_machine(options.asked)
     if options.traces:
         options.traces.mkdir(parents=True, exist_ok=True)
     record(options.asked, options.repetitions, options.traces, anew=options.anew)

@@ -1,19 +1,19 @@
-"""Record what Linux's congestion controls do, into ``linux_uml_runs.json`` beside this file; no part of the program.
+"""Record Linux's congestion controls, into ``linux_uml_runs.json``; not part of the program.
 
-Linux runs as a process of its own: Debian's packages ``user-mode-linux`` (6.1) and ``busybox-static``, as root.
-Called by a user, the file boots that kernel with itself as the first process there. Two network namespaces hold a
-TUN device each; between them a loop of this file is the link: a rate, a drop-tail queue and delays in real time, and
-segments that are lost by their number. Everything in TCP is at its default, but for buffers that never limit.
+Linux runs as a process (Debian's packages ``user-mode-linux`` (6.1) and ``busybox-static``, as root). Called by a
+user, this file boots that kernel with itself as the first process. Two network namespaces hold a TUN device each.
+Between them a loop of this file is the link: a rate, a drop-tail queue and delays in real time, and losses of given
+segments. All TCP settings have their defaults, except for buffers, which never limit.
 
-It was recorded with ``chrt -f 5`` on a machine that was busy otherwise; ``late_ms`` says how late packets were, in
-the mean and at most. The file holds every recording of these worlds, put together by hand: all but ``timeout`` were
-recorded twice, the first time without counting ACKs, and ``full-queue`` a third time because its repetitions differ.
-``timeout`` had another outage at first, which is not there. The controls from htcp on were recorded later, twice,
-with ``chrt -f 50`` on a slower machine. Its processor has more state than AVX, which this kernel does not give back:
-a preloaded ``ptrace`` put what is missing behind it at each PTRACE_SETREGSET. A window is read only once everything
-is written to the socket, which takes up to a second of ``full-queue``: the series stands still until then.
+The recording used ``chrt -f 5`` on an otherwise busy machine; ``late_ms`` is the mean and maximum lateness of packets.
+The file holds every recording of these set-ups, merged by hand. All but ``timeout`` were recorded twice, the first
+time without counting ACKs, and ``full-queue`` a third time because its repetitions differ. The first recording of
+``timeout`` had another outage and is omitted. The controls from htcp on were recorded later, twice, with
+``chrt -f 50`` on a slower machine. Its processor has more state than AVX, which this kernel does not restore: a
+preloaded ``ptrace`` appended the missing part at each PTRACE_SETREGSET. Windows are only sampled after all data are
+written to the socket, which takes up to a second of ``full-queue``; the series is constant until then.
 
-Usage: python linux_uml_runs.py [CONTROL|WORLD ...]: these alone are recorded anew.
+Usage: python linux_uml_runs.py [CONTROL|WORLD ...]: record only these again.
 """
 
 from __future__ import annotations
@@ -50,9 +50,9 @@ CONTROLS = ("reno", "cubic", *MODULES)
 REPETITIONS = 3
 MSS = 1448
 DELAY = 0.05
-"""One way, in seconds."""
+"""One-way delay, in s."""
 STEP = 0.1
-"""Between two values of a series of windows, in seconds."""
+"""Interval of a series of windows, in s."""
 WORLDS: dict[str, dict[str, Any]] = {
     "no-loss": {"segments": 600, "rate_mbps": 10, "queue": 1000},
     "one-loss": {"segments": 600, "rate_mbps": 10, "queue": 1000, "lost": [[30, 1]]},
@@ -61,7 +61,7 @@ WORLDS: dict[str, dict[str, Any]] = {
     "tail-loss": {"segments": 60, "rate_mbps": 10, "queue": 1000, "lost": [[59, 1]]},
     "timeout": {"segments": 1500, "rate_mbps": 10, "queue": 1000, "outage_s": [0.185, 1.185]},
 }
-"""What is sent and over what; ``lost`` holds segments and which of their transmissions."""
+"""Data and link of each set-up; ``lost`` holds segments and the number of the lost transmission."""
 HERE = Path(__file__).resolve()
 OUT = RECORDS / "linux_uml_runs.json"
 ADDRESS = "10.9.0.{}"
@@ -72,7 +72,7 @@ SETTINGS = {"tcp_rmem": BUFFER, "tcp_wmem": BUFFER, "tcp_no_metrics_save": "1"}
 
 
 def boot(asked: list[str]) -> None:
-    """Run this file as the first process of a Linux of its own."""
+    """Boot a Linux that runs this file as its first process."""
     kernel = ["linux.uml", "root=/dev/root", "rootfstype=hostfs", "rootflags=/", "rw", "quiet", "mem=512M"]
     console = ["con=null", "con0=fd:0,fd:1", f"init={sys.executable}", "--", str(HERE.resolve()), *asked]
     subprocess.run([*kernel, *console], check=True)  # noqa: S603 - the kernel that was asked for
@@ -84,7 +84,7 @@ def shell(*command: str) -> None:
 
 
 def network_end(number: int, gives: socket.socket, settings: Mapping[str, str] = SETTINGS) -> None:
-    """Enter a network namespace of one's own, with a TUN device whose other end goes to the link."""
+    """Enter a new network namespace with a TUN device whose other end is the link."""
     ctypes.CDLL(None).unshare(0x4000_0000)  # CLONE_NEWNET
     device = os.open("/dev/net/tun", os.O_RDWR | os.O_NONBLOCK)
     fcntl.ioctl(device, 0x4004_54CA, struct.pack("16sH22x", b"t0", 0x1001))  # TUNSETIFF: IFF_TUN, IFF_NO_PI
@@ -98,7 +98,7 @@ def network_end(number: int, gives: socket.socket, settings: Mapping[str, str] =
 
 
 def receive(gives: socket.socket) -> None:
-    """Take one connection and read it to its end."""
+    """Accept one connection and read it to its end."""
     network_end(2, gives)
     with socket.create_server((ADDRESS.format(2), PORT)) as server:
         gives.send(b".")
@@ -108,7 +108,7 @@ def receive(gives: socket.socket) -> None:
 
 
 def send(gives: socket.socket, control: str, segments: int) -> None:
-    """Send so many segments, and tell window and threshold over time."""
+    """Send ``segments``, and return window and threshold over time."""
     network_end(1, gives)
     sender = socket.socket()
     sender.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, control.encode())
@@ -141,7 +141,7 @@ def send(gives: socket.socket, control: str, segments: int) -> None:
 
 
 class Link:
-    """The link from the sender to the receiver and back, packet by packet."""
+    """Link between sender and receiver in both directions, packet by packet."""
 
     def __init__(self, world: dict[str, Any], devices: list[int]) -> None:
         self.world, self.devices = world, devices
@@ -156,7 +156,7 @@ class Link:
         self.late: list[float] = []
 
     def forward(self, now: float, packet: bytes) -> None:
-        """Take what the sender sends: lose it, or put it behind what is in the queue."""
+        """Handle a packet of the sender: lose it, or append it to the queue."""
         data = 20 + (packet[32] >> 4) * 4
         sequence = int.from_bytes(packet[24:28], "big")
         if packet[33] & 2:
@@ -179,7 +179,7 @@ class Link:
         self.put(self.leaving[-1], 1, packet)
 
     def backward(self, now: float, packet: bytes) -> None:
-        """Take what the receiver sends."""
+        """Handle a packet of the receiver."""
         if self.begin and self.outage[0] <= now - self.begin < self.outage[1]:
             return
         self.acks += bool(self.begin)
@@ -189,17 +189,17 @@ class Link:
         self.put(now, 0, packet)
 
     def put(self, leaves: float, to: int, packet: bytes) -> None:
-        """Have a packet arrive a delay after it leaves."""
+        """Schedule the arrival of a packet one delay after it leaves."""
         self.number += 1
         heapq.heappush(self.under_way, (leaves + DELAY, self.number, to, packet))
 
     def run(self, wakes: socket.socket) -> None:
-        """Carry packets until there is something to read for the caller."""
+        """Carry packets until the caller has data to read."""
         now = time.monotonic()
         while True:
             wait = max(0.0, self.under_way[0][0] - now) if self.under_way else None
             ready, _, _ = select.select([*self.devices, wakes.fileno()], [], [], wait)
-            # Asking for the time is dear in this kernel.
+            # Read the clock once per loop, because it is expensive in this kernel.
             now = time.monotonic()
             for device, take in zip(self.devices, (self.forward, self.backward), strict=True):
                 if device in ready:
@@ -215,7 +215,7 @@ class Link:
 
 
 def child(run: Callable[..., None], *arguments: object) -> tuple[int, socket.socket]:
-    """Run a function in a process of its own; its number, and a connection to it."""
+    """Run a function in a child process; return its process ID, and a connection to it."""
     ours, theirs = socket.socketpair()
     process = os.fork()
     if not process:
@@ -227,13 +227,13 @@ def child(run: Callable[..., None], *arguments: object) -> tuple[int, socket.soc
 
 
 def transfer(control: str, world: dict[str, Any]) -> dict[str, Any]:
-    """Send what a world says."""
+    """Run a set-up."""
     (receiver, from_receiver), (sender, from_sender) = child(receive), child(send, control, world["segments"])
     devices = [socket.recv_fds(end, 1, 1)[1][0] for end in (from_sender, from_receiver)]
     from_sender.send(from_receiver.recv(1))
     link = Link(world, devices)
     link.run(from_sender)
-    told = json.loads(from_sender.recv(1 << 20))
+    report = json.loads(from_sender.recv(1 << 20))
     for process in (sender, receiver):
         os.kill(process, signal.SIGKILL)
         os.waitpid(process, 0)
@@ -245,17 +245,17 @@ def transfer(control: str, world: dict[str, Any]) -> dict[str, Any]:
         "overflows": link.overflows,
         "acks": link.acks,
         "late_ms": [round(1000 * statistics.mean(link.late), 3), round(1000 * max(link.late), 3)],
-        **told,
+        **report,
     }
 
 
 def record(asked: list[str]) -> None:
-    """As the first process of the kernel: run every world, and stop."""
+    """Run every set-up as the first process of the kernel, and stop."""
     shell("mount", "-t", "proc", "proc", "/proc")
     place = f"/usr/lib/uml/modules/{platform.release()}/kernel"
     for name in ("drivers/net/tun", *(f"net/ipv4/tcp_{module}" for module in MODULES)):
         shell("busybox", "insmod", f"{place}/{name}.ko")
-    # The link goes before those who send over it.
+    # The link must have a higher priority than the processes that send over it.
     os.sched_setscheduler(0, os.SCHED_FIFO | os.SCHED_RESET_ON_FORK, os.sched_param(10))
     runs = json.loads(OUT.read_text(encoding="utf-8"))["runs"] if OUT.exists() else {}
     for name, control in itertools.product(WORLDS, CONTROLS):
@@ -268,7 +268,7 @@ def record(asked: list[str]) -> None:
 
 
 def write(runs: dict[str, dict[str, list[dict[str, Any]]]]) -> None:
-    """Write what is recorded, a line a control."""
+    """Write the recordings, one line per congestion control."""
     worlds = []
     for name, by_control in runs.items():
         lines = [f'  "{it}": {json.dumps(done, separators=(",", ":"))}' for it, done in by_control.items()]

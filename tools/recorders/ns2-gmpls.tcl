@@ -1,19 +1,19 @@
-# ns-2.35 on the worlds of sections 5 and 6 of the GMPLS paper: prints the bytes that all receivers together got in order
-# in (5 s, 6.5 s]. ns2_gmpls.py calls it, and draws what it reads from standard input, a line each: the delays of the
-# hosts' links in s, the flows' starts in s, and for each flow a seed whose first random number says where its clock stands.
+# ns-2.35 on the scenarios of sections 5 and 6 of the GMPLS paper: prints the in-order bytes of all receivers in
+# (5 s, 6.5 s]. ns2_gmpls.py calls it and writes the draws to standard input, one line each: delays of the hosts' links
+# in s, start times of the flows in s, and for each flow a seed whose first random number is its clock phase.
 # usage: ns ns2-gmpls.tcl <5|6> <d in s> <delta in s> <syn: 0|1> <rate of hosts' links> <rate of other access> < draws
-# d is of section 6 alone.
+# d only applies to section 6.
 lassign $argv section d delta syn host_rate access
 set backbone 10e6
 gets stdin delays; gets stdin starts; gets stdin clocks
 set ns [new Simulator]
-# NewReno as in the profile ns2-2001. The first packet of a connection is a SYN of 40 bytes or data.
+# NewReno as in the profile ns2-2001. The first packet of a connection is data, or a SYN of 40 bytes.
 foreach {name value} {packetSize_ 1000 useHeaders_ false window_ 30 windowInit_ 1 tcpTick_ 0.1 minrto_ 0.2
     rtxcur_init_ 6.0 maxrto_ 64 singledup_ 0 precisionReduce_ false bugfix_ss_ 0} { Agent/TCP set $name $value }
 Agent/TCP set syn_ $syn; Agent/TCP set delay_growth_ $syn
 Agent/TCP/Newreno set newreno_changes1_ 0
 Agent/TCP/Newreno set partial_window_deflation_ 0
-# An agent draws where its clock stands when `run` resets it.
+# An agent draws its clock phase when `run` resets it.
 Agent/TCP/Newreno instproc reset {} { global defaultRNG clock; $defaultRNG seed $clock($self); $self cmd reset }
 
 foreach name {A B C D L0 L1 L2 L3 L4 L5 L6 L7} { set $name [$ns node] }
@@ -41,7 +41,7 @@ set sources {}; set sinks {}
 set per_host [expr [llength $starts] / [llength $delays]]
 for {set i 0} {$i < [llength $starts]} {incr i} {
   set of_host [expr $i / $per_host]
-  # Section 5 has as many hosts of fixed flows behind those of switched ones.
+  # Section 5 has equally many hosts of fixed flows after those of switched ones.
   lassign [expr {$of_host < 10 ? [list $A $B] : [list $C $D]}] near far
   if {$i % $per_host == 0} {
     set host [$ns node]
@@ -56,7 +56,7 @@ for {set i 0} {$i < [llength $starts]} {incr i} {
   lappend sinks $sink
 }
 
-# Where `at` sends what is for `to`, from now on.
+# Sets the next hop at `at` for packets to `to`, from now on.
 proc via {at to next} { global ns; $at add-route [$to id] [[$ns link $at $next] head] }
 proc data {to at next} { via $at $to $next }
 proc acks {at next} { global sources; foreach host $sources { via $at $host $next } }

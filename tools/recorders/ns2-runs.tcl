@@ -1,12 +1,12 @@
-# ns-2.35 on the worlds of `optcp evidence`: prints "<number>..." for one run.
+# ns-2.35 on the scenarios of `optcp evidence`: prints "<number>..." for one run.
 # usage: ns ns2-runs.tcl loss   <variant> <receiver> <independent|periodic> <probability|period> <seed> <warm> <stop>
 #        ns ns2-runs.tcl buffer <variant> <receiver> <packets of queue> <seed> <warm> <stop>
 #        ns ns2-runs.tcl share  <variant> <receiver> <near delay> <far delay> <near start> <far start> <overhead>
 #                               <seed> <warm> <stop>
-# Delays are of the flows' own first links; times are in seconds. overhead: ns-2's random time that a sender takes for
-# each packet, uniform from 0 on.
+# Delays are of the flows' own first links; times are in seconds. overhead: ns-2's random processing time of a sender
+# per packet, uniform from 0.
 # variant: Newreno or Sack1; receiver: TCPSink, TCPSink/DelAck, TCPSink/Sack1 or TCPSink/Sack1/DelAck.
-# loss, share: segments acknowledged between `warm` and `stop`, for each flow; timeouts; segments sent again.
+# loss, share: segments acknowledged between `warm` and `stop`, per flow; timeouts; retransmitted segments.
 # buffer: bytes of data that left the bottleneck between `warm` and `stop`.
 set world [lindex $argv 0]; set variant [lindex $argv 1]; set receiver [lindex $argv 2]
 set argv [lrange $argv 3 end]

@@ -1,11 +1,11 @@
-"""Runs ns-2 on worlds of the GMPLS paper with the very draws of OpTCP, and compares the two seed by seed.
+"""Run ns-2 on scenarios of the GMPLS paper with the random draws of OpTCP, and compare the two by seed.
 
     python ns2_gmpls.py run       # needs ns-2.35 (`ns`) and the package xxhash; writes ns2-gmpls.json, about an hour
-    python ns2_gmpls.py table     # OpTCP on the same draws against what ns-2 gave
-    python ns2_gmpls.py choices   # what else may have moved ns-2's values of ns2.toml, in OpTCP alone
-    python ns2_gmpls.py against   # all values of ns2.toml against OpTCP without and with a SYN
+    python ns2_gmpls.py table     # OpTCP compared with ns-2 for the same draws
+    python ns2_gmpls.py choices   # other possible causes of ns-2's values in ns2.toml, in OpTCP only
+    python ns2_gmpls.py against   # all values of ns2.toml compared with OpTCP without and with a SYN
 
-The draws are computed here again from the names of their streams: delays, starts and where each flow's clock stands.
+The draws are recomputed here from the names of their streams: delays, start times and clock phases of flows.
 """
 
 from __future__ import annotations
@@ -33,23 +33,23 @@ SCENARIOS = Path(section6.__file__).parent / "scenarios"
 MS = 10**9
 QUEUE = 50
 OBSERVED = (("S", "A"), ("A", "L0"), ("F", "C"), ("C", "L4"), ("L5", "L6"))
-"""Links with queues that fill; the first two are of section 6."""
+"""Links whose queues fill; the first two are in section 6."""
 
 
 class World(NamedTuple):
-    """One world of both programs.
+    """One scenario of both programs.
 
     Attributes
     ----------
     section
-        Of the paper, 5 or 6.
+        Section of the paper, 5 or 6.
     d_ms, delta_ms
-        As there; section 5 has no d.
+        Parameters of the section; section 5 has no d.
     syn
-        Whether a connection begins with a SYN of 40 bytes.
+        Whether a connection starts with a SYN of 40 bytes.
     host_bps, access_bps
-        Rates of the hosts' links and of the other access links. Where they are equal and a packet takes whole
-        milliseconds, events fall on equal instants.
+        Rates of the hosts' links and of the other access links. If they are equal and a packet takes whole
+        milliseconds, events have equal times.
     """
 
     section: int
@@ -60,7 +60,7 @@ class World(NamedTuple):
     access_bps: int
 
     def settings(self) -> list[tuple[str, str]]:
-        """What makes OpTCP's scenario this world."""
+        """Return OpTCP's settings of this scenario."""
         hosts = range(1 if self.section == 6 else 2)
         return [
             *(section6.backup(self.d_ms).items() if self.section == 6 else ()),
@@ -72,16 +72,16 @@ class World(NamedTuple):
         ]
 
     def optcp(self, seed: int, settings: Sequence[tuple[str, str]] = ()) -> int:
-        """Kilobytes of goodput in (5 s, 6.5 s]; ``settings`` go over those of the world."""
+        """Return goodput in (5 s, 6.5 s] in kB; ``settings`` override those of the scenario."""
         path = SCENARIOS / f"gmpls-section{self.section}.toml"
         scenario = _core.Scenario.load(str(path), [*self.settings(), *settings])
         goodput = Scenario(scenario).run(seed)["goodput"]
         return int(goodput["bytes"][(goodput.seconds > 5.0) & (goodput.seconds <= 6.5)].sum()) // 1000
 
     def has_tie(self, seed: int) -> bool:
-        """Whether, in OpTCP, a packet takes the last place of a queue at the very instant at which that is left.
+        """Return whether, in OpTCP, a packet takes the last place of a queue at the time at which it becomes free.
 
-        OpTCP has it so always; ns-2 leaves to the rounding of its times which of the two is first, and may drop it.
+        OpTCP always accepts it. In ns-2 the rounding of times decides the order, and it may drop the packet.
         """
         text = (SCENARIOS / f"gmpls-section{self.section}.toml").read_text(encoding="utf-8")
         links = OBSERVED[: 2 if self.section == 6 else len(OBSERVED)]
@@ -99,7 +99,7 @@ class World(NamedTuple):
         return False
 
     def ns2(self, seed: int) -> int:
-        """The same of ns-2; it counts the 40 bytes of a SYN, which are cut off."""
+        """Return the same of ns-2, which counts the 40 bytes of a SYN; the division removes them."""
         values = (self.section, self.d_ms / 1000, self.delta_ms / 1000, int(self.syn), self.host_bps, self.access_bps)
         command = ["ns", str(TCL), *map(str, values)]
         text = draws(self.section, seed)
@@ -108,7 +108,7 @@ class World(NamedTuple):
 
 
 def draws(section: int, seed: int) -> str:
-    """Delays, starts and clocks as the Tcl script reads them."""
+    """Return delays, start times and clocks in the format of the Tcl script."""
     groups = (("switched", "S", "A"), ("fixed", "F", "C"))[: 1 if section == 6 else 2]
     hosts = [(group, f"{letter}{i}", near) for group, letter, near in groups for i in range(10)]
     flows = [f"flows/{group}/{host}/{i}" for group, host, _ in hosts for i in range(10)]
@@ -119,12 +119,12 @@ def draws(section: int, seed: int) -> str:
 
 
 def seconds(ps: int) -> str:
-    """Picoseconds in seconds, exactly."""
+    """Convert picoseconds to seconds, exactly."""
     return f"{ps // 10**12}.{ps % 10**12:012d}"
 
 
 def below(seed: int, name: str, bound: int) -> int:
-    """OpTCP's first draw of a stream (crates/des/src/stream.rs): xoshiro256++ on XXH3 of the name."""
+    """Return OpTCP's first draw of a stream (crates/des/src/stream.rs): xoshiro256++ on XXH3 of the name."""
     xxhash = importlib.import_module("xxhash")  # only `run` needs it
 
     def half(key: int) -> bytes:
@@ -139,7 +139,7 @@ def below(seed: int, name: str, bound: int) -> int:
 
 
 def clock_seeds(wanted: list[float]) -> list[int]:
-    """Seeds of ns-2's generator (MRG32k3a) whose first number is within 5e-6 of a wanted one: 0.5 us of its clock."""
+    """Return seeds of ns-2's generator (MRG32k3a) whose first number is within 5e-6 of a wanted one (0.5 us)."""
     seeds = np.arange(1, 300_001, dtype=np.int64)
     m1, m2 = 4294967087, 4294944443
     first = ((1403580 - 810728) * seeds % m1 - (527612 - 1370589) * seeds % m2) % m1 / (m1 + 1)
@@ -151,14 +151,14 @@ def clock_seeds(wanted: list[float]) -> list[int]:
 
 
 ALIKE = {5: (9_000_000, 9_000_000), 6: (8_000_000, 8_000_000)}
-"""The papers' rates of hosts' links and other access."""
+"""The paper's rates of hosts' links and other access links."""
 UNLIKE = {5: (9_001_317, 8_997_713), 6: (8_001_317, 7_997_713)}
-"""The same but for 0.03 %: no packet of the one takes as long as one of the other, or divides a tick of 100 ms."""
+"""Rates that differ by 0.03 %: transmission times of the two never coincide, nor divide a tick of 100 ms."""
 D_MS, DELTA_6_MS, DELTA_5_MS = (1, 50, 100), (5, 50), (0, 50, 250, 500, 1000)
 
 
 def worlds() -> Iterator[tuple[World, int]]:
-    """What is run, with the number of seeds from 1 on."""
+    """Yield the scenarios to run, with the number of seeds from 1."""
     for delta in DELTA_6_MS:
         for syn in (True, False):
             for d in D_MS:
@@ -173,7 +173,7 @@ def worlds() -> Iterator[tuple[World, int]]:
 
 
 def recorded() -> dict[World, list[int]]:
-    """What ns-2 gave, seed by seed from 1 on."""
+    """Return the recorded results of ns-2, by seed from 1."""
     if not RUNS.exists():
         return {}
     listed = json.loads(RUNS.read_text(encoding="utf-8"))["worlds"]
@@ -181,7 +181,7 @@ def recorded() -> dict[World, list[int]]:
 
 
 def run() -> None:
-    """Run what is not recorded yet, and record it world by world."""
+    """Run the missing scenarios, and store the results after each scenario."""
     found = recorded()
     for world, seeds in worlds():
         if len(found.get(world, [])) < seeds:
@@ -193,7 +193,7 @@ def run() -> None:
 
 
 def table() -> Iterator[str]:
-    """Lines that say how OpTCP's goodput relative to the first d or delta differs from ns-2's, in points."""
+    """Yield lines that compare OpTCP's and ns-2's goodput relative to the first d or delta, in points."""
     theirs = {world: np.array(values) for world, values in recorded().items()}
     ours = {world: np.array([world.optcp(seed + 1) for seed in range(len(values))]) for world, values in theirs.items()}
     yield "| world | rates | SYN | n | OpTCP | ns-2 | OpTCP - ns-2 | equal runs without a tie | with ties |"
@@ -209,7 +209,7 @@ def table() -> Iterator[str]:
 
 
 def gain_pct(side: dict[World, NDArray[np.int64]], world: World, first: World) -> NDArray[np.float64]:
-    """How much more goodput a world has than the first one, seed by seed."""
+    """Return the goodput of a scenario relative to the first one, by seed, in %."""
     result: NDArray[np.float64] = 100 * (side[world] / side[first] - 1)
     return result
 
@@ -245,11 +245,11 @@ CHOICES: dict[str, tuple[tuple[str, str], ...]] = {
     "access 0.03 % slower": (("parameters.access_share", "0.7997713"),),
     "that, and hosts 0.05 % faster": (("parameters.access_share", "0.7997713"), ("links.0.rate", "8001317 bps")),
 }
-"""What else the recorded runs of ``ns2.toml`` may have done, as OpTCP's settings."""
+"""Other possible settings of the recorded runs of ``ns2.toml``, as OpTCP's settings."""
 
 
 def choices() -> Iterator[str]:
-    """By how many points each choice moves f at delta = 50 ms; lines of a table."""
+    """Yield table lines with the change of f at delta = 50 ms by each choice, in points."""
     found = {(name, d): _relative(settings, d, 50, 400) for name, settings in _every_choice() for d in D_MS[1:]}
     yield from ("| choice | d = 50 ms | d = 100 ms |", "|---|---|---|")
     for name in CHOICES:
@@ -262,7 +262,7 @@ def _every_choice() -> Iterator[tuple[str, tuple[tuple[str, str], ...]]]:
 
 
 def against() -> Iterator[str]:
-    """How far OpTCP without and with a SYN is from all 25 values of ``ns2.toml``: Hotelling's test of equal means."""
+    """Yield the distance of OpTCP with and without a SYN from all 25 values of ``ns2.toml`` (Hotelling's test)."""
     recorded_pct = np.array(ns2()["table5"]["rel_goodput_pct"]).ravel()
     seeds, cells, of_ns2 = 600, recorded_pct.size, 150
     for name in ("", "a SYN before the data"):
@@ -278,7 +278,7 @@ def against() -> Iterator[str]:
 
 
 def _relative(settings: tuple[tuple[str, str], ...], d_ms: int, delta_ms: int, seeds: int) -> NDArray[np.float64]:
-    """Per cent of goodput that section 6 has more than with d = 1 ms, seed by seed."""
+    """Return the goodput of section 6 relative to d = 1 ms, by seed, in %."""
     long, short = (_good(settings, World(6, d, delta_ms, False, *ALIKE[6]), seeds) for d in (d_ms, 1))
     result: NDArray[np.float64] = 100 * (long / short - 1)
     return result

@@ -1,48 +1,46 @@
-"""Record what Linux's queue disciplines do, into ``queue_linux.json`` beside this file; no part of the program.
+"""Record Linux's queue disciplines, into ``queue_linux.json``; not part of the program.
 
 ``queue_linux_build.sh FOLDER [TREE]`` builds the kernel; then, as root: ``python queue_linux.py FOLDER [WORLD ...]``,
-forty minutes for everything. Called so, the file boots that kernel with itself as the first process there. Time in it
-is simulated (``time-travel=inf-cpu``): whatever is worked out takes no time, and a sleep ends at its instant. Nothing
-is late, and nothing depends on the machine. What differs between repetitions is what the kernel draws at random: RED,
-PIE, DualPI2, the hash of FQ-CoDel, and in TCP worlds what the microseconds of a start change. Reading a clock takes
-256 ns there, and the clock goes in such steps.
+forty minutes for all set-ups. The file boots that kernel with itself as the first process. Time in it is simulated
+(``time-travel=inf-cpu``): computation takes no time, and a sleep ends exactly on time. Nothing is late, and the machine
+has no influence. Repetitions only differ by the kernel's random draws: RED, PIE, DualPI2, the hash of FQ-CoDel, and in
+TCP set-ups the effect of start times in microseconds. Reading a clock takes 256 ns, so it advances in such steps.
 
-Three network namespaces are a line: sender, router, receiver, with veth pairs of MTU 1486 between them: a full packet
-has 1500 bytes with its Ethernet header, and that is what Linux's disciplines count. The discipline sits at the router
-below a token bucket of one packet (``tbf rate R burst 1501``), which is the link: there is no other queue. A token
-bucket asks for the next packet as soon as it has let one go, and holds it until its time has come. So the discipline
-gives a packet away when a link would begin to send it, and what comes out comes at the end of its sending time. Only
-the first packet of a busy period goes at once: it is as if the link had just sent one. The packet that the token bucket
-holds still counts in the discipline's length: ``qdisc_peek_head`` leaves it in the queue (FIFOs, RED), and
-``qdisc_peek_dequeued`` counts it on (the others). ``netem`` delays what the receiver sends back by the round trip.
-``disciplines`` holds what was asked for, and last what ``tc -d qdisc show`` said of it.
+Three network namespaces form a line: sender, router, receiver, with veth pairs of MTU 1486 between them. A full packet
+has 1500 bytes including its Ethernet header, and Linux's disciplines count this size. The discipline is at the router
+below a token bucket of one packet (``tbf rate R burst 1501``), which is the link; there is no other queue. A token
+bucket requests the next packet when it has released one, and holds it until its time. The discipline thus releases a
+packet when a link would start to send it, and packets leave at the end of their transmission time. Only the first
+packet of a busy period leaves immediately, as if the link had just sent one. The packet in the token bucket still
+counts in the discipline's length: ``qdisc_peek_head`` leaves it in the queue (FIFOs, RED), and ``qdisc_peek_dequeued``
+still counts it (the others). ``netem`` delays packets of the receiver by the RTT. ``disciplines`` holds the commands,
+and as the last entry the output of ``tc -d qdisc show``.
 
-``udp`` worlds: a burst of four packets at instant 0 (the first leaves at once, the others wait), and from ``first_ns``
-on one packet each ``every_ns``, numbered from 0 in the order in which they are sent, burst included. Each of
-``sources`` goes to a port of its own (and from one of its own), only the first sends a burst, and ``from_s`` is added
-to ``first_ns``. ``runs`` holds the repetitions; of the second on only what is short, and whether the same packets
-were lost and marked (``lost_as_first``):
+``udp`` set-ups: a burst of four packets at time 0 (the first leaves immediately, the others wait), and from
+``first_ns`` one packet per ``every_ns``, numbered from 0 in sending order, including the burst. Each of ``sources``
+uses its own ports, only the first sends a burst, and ``from_s`` is added to ``first_ns``. ``runs`` holds the
+repetitions. From the second one on it only holds short values, and whether the same packets were lost and marked
+(``lost_as_first``):
 
-* ``sent``, ``delivered``: packets by source. ``lost``: numbers of lost packets, each as the difference to the one
-  before (the first to -1), of the first 1000 (200 where the discipline draws at random); ``marked``: in the same way,
-  those that came with CE; ``lost_in_all``, ``marked_in_all``.
-* ``lost_at_ms``: of the first 100 lost packets the instant at which the next delivered one was taken from the queue;
-  the instant of the drop for disciplines that drop at the head.
-* ``off_grid_us``: by how much the instants of delivery are off a link's whole sending times, at most; 0 where there
-  are several sources.
+* ``sent``, ``delivered``: packets by source. ``lost``: numbers of lost packets, each as the difference from the
+  previous one (the first from -1), of the first 1000 (200 if the discipline is random); ``marked``: numbers of packets
+  that arrived with CE, in the same form; ``lost_in_all``, ``marked_in_all``: totals.
+* ``lost_at_ms``: for the first 100 lost packets the time at which the next delivered one was taken from the queue;
+  the time of the drop for disciplines that drop at the head.
+* ``off_grid_us``: maximum deviation of delivery times from whole transmission times of a link; 0 with several sources.
 * ``sojourn_ms``: quantiles 0.05, 0.25, 0.5, 0.75, 0.95, 1 of the time from arrival to leaving the queue, by source;
-  less than 0 where a packet found the link idle and the token bucket let it go at once.
-* ``state``: what the discipline tells of itself, each 100 ms; names of columns in ``state_columns``.
-* ``prob_each_15_ms``: the probability of PIE and DualPI2, of the first 6 s. The kernel tells it without its whole part;
-  it is put together from looks each 5 ms.
-* ``counters``: at the end, as the kernel tells them.
+  negative if a packet found the link idle and the token bucket released it immediately.
+* ``state``: statistics of the discipline, every 100 ms; names of columns in ``state_columns``.
+* ``prob_each_15_ms``: the probability of PIE and DualPI2 in the first 6 s. The kernel reports it without its integer
+  part, which is reconstructed from samples every 5 ms.
+* ``counters``: the kernel's counters at the end.
 
-``tcp`` worlds: greedy flows of ``controls`` that start 0.1 s apart, from :data:`WARM_S` to the end: ``goodput_mbps`` of
-each flow (what was acknowledged), ``queue_packets`` (quantiles as above, and the mean; sampled each 5 ms, each 2 ms
-with DCTCP), ``marks_per_s``, ``drops_per_s``, and from the start ``cwnd`` of the first flow each 0.25 s. With DCTCP
-``alpha`` and ``dctcp_cwnd`` of all its flows, each 25 ms (quantiles and mean), and ``queue_series``, 400 samples. With
-DualPI2 ``prob`` and the delays of both queues, quantiles and mean. Flows to port 9000 are those of the first control,
-and with ``dualpi2-dctcp`` a filter puts these into the L queue whatever their ECN field says.
+``tcp`` set-ups: greedy flows of ``controls`` that start 0.1 s apart, measured from :data:`WARM_S` to the end:
+``goodput_mbps`` of each flow (acknowledged data), ``queue_packets`` (quantiles as above, and the mean; sampled every
+5 ms, every 2 ms with DCTCP), ``marks_per_s``, ``drops_per_s``, and from the start ``cwnd`` of the first flow every
+0.25 s. With DCTCP: ``alpha`` and ``dctcp_cwnd`` of all its flows, every 25 ms (quantiles and mean), and
+``queue_series``, 400 samples. With DualPI2: ``prob`` and the delays of both queues, quantiles and mean. Flows to port
+9000 use the first control; with ``dualpi2-dctcp`` a filter puts them into the L queue for any ECN field.
 """
 
 from __future__ import annotations
@@ -70,15 +68,15 @@ OUT = RECORDS / "queue_linux.json"
 HEADERS = 14 + 20 + 8
 WARM_S = 5.0
 WINDOW_BYTES = 600_000
-"""What a receiver offers: more than any link and queue here hold."""
+"""Receive window: larger than any link and queue here can hold."""
 CLOCK, ABSOLUTE, SLACK, TIMESTAMPS = 1, 1, 29, 35
 STEP_MS, LOOK_MS = 100, 5
 TICK_MS = 25
-"""How often senders look after their flows."""
+"""Interval of the senders' samples."""
 SAMPLE_MS = {True: 2, False: 5}
-"""How often the queue is looked at, by whether one of the flows is of DCTCP."""
+"""Interval of the queue's samples, by whether a flow uses DCTCP."""
 MOST = 1000
-"""How many numbers of packets are kept; of disciplines that draw at random 200."""
+"""Number of stored packet numbers; 200 for random disciplines."""
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95, 1)
 KEPT = {
     "codel": ("count", "lastcount", "dropping"),
@@ -87,30 +85,30 @@ KEPT = {
     "fq_codel": ("new_flows_len", "old_flows_len"),
     "dualpi2": ("prob", "delay_c_us", "delay_l_us"),
 }
-"""Which columns of disciplines are kept over time, after queue length and bytes."""
+"""Columns of disciplines that are stored over time, after queue length and bytes."""
 RANDOM = {"pie", "red", "dualpi2"}
 
 library = ctypes.CDLL(None)
 
 
 class Timespec(ctypes.Structure):
-    """As the C library has it."""
+    """C structure ``timespec``."""
 
     _fields_ = (("s", ctypes.c_long), ("ns", ctypes.c_long))
 
 
 def sleep_until(at_ns: int) -> None:
-    """Sleep until an instant of the monotonic clock."""
+    """Sleep until a time of the monotonic clock."""
     library.clock_nanosleep(CLOCK, ABSOLUTE, ctypes.byref(Timespec(*divmod(at_ns, 10**9))), None)
 
 
 def shell(*lines: str) -> None:
-    """Run commands of the system."""
+    """Run system commands."""
     subprocess.run(";".join(("set -e", *lines)), check=True, shell=True)  # noqa: S602 - only what stands in this file
 
 
 def child(run: Any, *arguments: object) -> tuple[int, socket.socket]:  # noqa: ANN401 - any function
-    """Run a function in a process and a network namespace of its own; its number, and a connection to it."""
+    """Run a function in a child process with its own network namespace; return its ID, and a connection to it."""
     ours, theirs = socket.socketpair()
     number = os.fork()
     if not number:
@@ -128,20 +126,20 @@ def child(run: Any, *arguments: object) -> tuple[int, socket.socket]:  # noqa: A
     return number, ours
 
 
-def tell(end: socket.socket, what: object) -> None:
-    """Send something to another process."""
+def send_message(end: socket.socket, what: object) -> None:
+    """Send a message to another process."""
     text = json.dumps(what).encode()
     end.sendall(struct.pack("<Q", len(text)) + text)
 
 
-def hear(end: socket.socket) -> Any:  # noqa: ANN401 - whatever was sent
-    """What another process tells."""
+def receive_message(end: socket.socket) -> Any:  # noqa: ANN401 - whatever was sent
+    """Receive a message from another process."""
     (length,) = struct.unpack("<Q", end.recv(8, socket.MSG_WAITALL))
     return json.loads(end.recv(length, socket.MSG_WAITALL))
 
 
 def network(sender: int, receiver: int, rtt_ms: float, rate_mbps: float, discipline: list[str]) -> None:
-    """Lay links between two namespaces, this one between them."""
+    """Set up links between two namespaces, with this one as the router."""
     lines = ["sysctl -qw net.ipv4.ip_forward=1 2>/dev/null || echo 1 > /proc/sys/net/ipv4/ip_forward"]
     for number, (name, pid) in enumerate((("s0", sender), ("d0", receiver))):
         mac = f"02:00:00:00:0{number}"
@@ -165,7 +163,7 @@ def network(sender: int, receiver: int, rtt_ms: float, rate_mbps: float, discipl
 
 
 def own_network(number: int) -> None:
-    """Set this namespace's end of a link up."""
+    """Set up this namespace's end of a link."""
     name = ("s0", "d0")[number]
     mac = f"02:00:00:00:0{number}"
     shell(
@@ -177,10 +175,10 @@ def own_network(number: int) -> None:
 
 
 def send_udp(end: socket.socket, world: dict[str, Any]) -> None:
-    """Send what the sources say, and tell when each packet was sent."""
+    """Send the packets of the sources, and report their send times."""
     own_network(0)
-    tell(end, 0)
-    begin = hear(end)
+    send_message(end, 0)
+    begin = receive_message(end)
     plan: list[tuple[int, int]] = []
     for number, source in enumerate(world["sources"]):
         if not number:
@@ -202,12 +200,12 @@ def send_udp(end: socket.socket, world: dict[str, Any]) -> None:
         if at or not packet:
             sleep_until(begin + at)
         sockets[number].send(struct.pack("<Q", packet) + fillings[number])
-    tell(end, plan)
+    send_message(end, plan)
     end.recv(1)
 
 
 def receive_udp(end: socket.socket, world: dict[str, Any]) -> None:
-    """Tell number, instant and ECN field of each packet, once told to stop."""
+    """Report number, time and ECN field of each packet after the request to stop."""
     own_network(1)
     sockets = []
     for number in range(len(world["sources"])):
@@ -217,7 +215,7 @@ def receive_udp(end: socket.socket, world: dict[str, Any]) -> None:
         one.setsockopt(socket.SOL_SOCKET, 33, 1 << 27)  # SO_RCVBUFFORCE: nothing is read before the end
         one.bind(("", PORT + number))
         sockets.append(one)
-    tell(end, 0)
+    send_message(end, 0)
     end.recv(1)
     rows = []
     for one in sockets:
@@ -227,15 +225,15 @@ def receive_udp(end: socket.socket, world: dict[str, Any]) -> None:
                 data, more, _, _ = one.recvmsg(2048, 128)
             except BlockingIOError:
                 break
-            told = {kind: content for _, kind, content in more}
-            seconds, rest = struct.unpack("<qq", told[TIMESTAMPS])
-            rows.append((struct.unpack_from("<Q", data)[0], seconds * 10**9 + rest, told[socket.IP_TOS][0] & 3))
-    tell(end, sorted(rows))
+            ancillary = {kind: content for _, kind, content in more}
+            seconds, rest = struct.unpack("<qq", ancillary[TIMESTAMPS])
+            rows.append((struct.unpack_from("<Q", data)[0], seconds * 10**9 + rest, ancillary[socket.IP_TOS][0] & 3))
+    send_message(end, sorted(rows))
     end.recv(1)
 
 
 def quantiles(values: list[float], digits: int = 3) -> list[float]:
-    """The quantiles that are kept."""
+    """Return the stored quantiles."""
     values = sorted(values)
     return (
         [round(values[min(len(values) - 1, int(part * len(values)))], digits) for part in QUANTILES] if values else []
@@ -243,12 +241,12 @@ def quantiles(values: list[float], digits: int = 3) -> list[float]:
 
 
 def differences(numbers: list[int]) -> list[int]:
-    """Each number less the one before, the first less -1."""
+    """Return the differences of consecutive numbers, the first one from -1."""
     return [now - then for then, now in zip([-1, *numbers], numbers, strict=False)]
 
 
 def udp(world: dict[str, Any]) -> dict[str, Any]:
-    """One run of sources that do not respond."""
+    """Run unresponsive sources once."""
     sender, to_sender = child(send_udp, world)
     receiver, to_receiver = child(receive_udp, world)
     discipline = DISCIPLINES[world["discipline"]]
@@ -256,31 +254,31 @@ def udp(world: dict[str, Any]) -> dict[str, Any]:
     kind = discipline[0].split()[0]
     for end in (to_sender, to_receiver):
         end.send(b".")
-        hear(end)
+        receive_message(end)
     index = socket.if_nametoindex("r1")
     begin = (time.monotonic_ns() // 10**9 + 1) * 10**9
-    # Packets are stamped with the other clock, which goes ahead by the same steps.
+    # Packets have timestamps of the other clock, which advances in the same steps.
     real = time.time_ns() - time.monotonic_ns() + 256
-    tell(to_sender, begin)
+    send_message(to_sender, begin)
     stop = max(source["until_s"] for source in world["sources"])
     series: list[list[Any]] = []
     fine: list[float] = []
-    told: dict[str, Any] = {}
+    counters: dict[str, Any] = {}
     every = LOOK_MS if kind in {"pie", "dualpi2"} else STEP_MS
     for number in range(1, int(stop * 1000 / every) + 1):
         sleep_until(begin + number * every * 10**6 - 50_000)
-        told = state(index)
-        if "prob" in told:
-            # What is told is the probability less its whole part, which PIE lets become 1 and more.
+        counters = state(index)
+        if "prob" in counters:
+            # The kernel reports the fractional part of the probability, which can exceed 1 in PIE.
             last = fine[-1] if fine else 0
-            told["prob"] = round(told["prob"] + round(last - told["prob"]), 9)
-            fine.append(told["prob"])
+            counters["prob"] = round(counters["prob"] + round(last - counters["prob"]), 9)
+            fine.append(counters["prob"])
         if not number * every % STEP_MS:
-            series.append([told[key] for key in ("qlen", "backlog", "drops", *KEPT.get(kind, ()))])
-    plan = hear(to_sender)
+            series.append([counters[key] for key in ("qlen", "backlog", "drops", *KEPT.get(kind, ()))])
+    plan = receive_message(to_sender)
     sleep_until(begin + round(stop * 1e9) + 3 * 10**9)
     to_receiver.send(b".")
-    rows = hear(to_receiver)
+    rows = receive_message(to_receiver)
     counters = state(index)
     finish(sender, receiver, to_sender, to_receiver)
     came = {number: (at - real - begin, field) for number, at, field in rows}
@@ -297,7 +295,7 @@ def udp(world: dict[str, Any]) -> dict[str, Any]:
     sojourn: list[list[float]] = [[] for _ in world["sources"]]
     for number in came:
         sojourn[plan[number][1]].append((leaves[number] - plan[number][0]) / 1e6)
-    # From the second delivery on, while the sources overload the link, everything leaves a whole sending time apart.
+    # From the second delivery on, while the sources overload the link, deliveries are one transmission time apart.
     at = sorted(arrived for arrived, _ in came.values())
     off = [(arrived - at[1]) % 1_200_000 for arrived in at[1 : len(at) // 2]] if len(times) == 1 else [0]
     return {
@@ -318,7 +316,7 @@ def udp(world: dict[str, Any]) -> dict[str, Any]:
 
 
 def finish(sender: int, receiver: int, *ends: socket.socket) -> None:
-    """Take the network down."""
+    """Remove the network."""
     shell("ip link del r0", "ip link del r1")
     for process in (sender, receiver):
         os.kill(process, signal.SIGKILL)
@@ -329,11 +327,11 @@ def finish(sender: int, receiver: int, *ends: socket.socket) -> None:
 
 
 def send_tcp(end: socket.socket, world: dict[str, Any]) -> None:
-    """Send for ever; tell windows and the like over time."""
+    """Send without end, and report windows and further state over time."""
     own_network(0)
     settings(world)
-    tell(end, 0)
-    begin = hear(end)
+    send_message(end, 0)
+    begin = receive_message(end)
     ends: list[socket.socket] = []
     rows = []
     tick = TICK_MS * 10**6
@@ -354,19 +352,19 @@ def send_tcp(end: socket.socket, world: dict[str, Any]) -> None:
                     pass
             except BlockingIOError:
                 pass
-            told = one.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 192)
-            info = struct.unpack_from("<8x24I", told)
-            (acked,) = struct.unpack_from("<Q", told, 120)
+            tcp_info = one.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 192)
+            info = struct.unpack_from("<8x24I", tcp_info)
+            (acked,) = struct.unpack_from("<Q", tcp_info, 120)
             more = one.getsockopt(socket.IPPROTO_TCP, 26, 32) if control == "dctcp" else b""  # TCP_CC_INFO
             alpha = struct.unpack_from("<HHI", more)[2] if more else 0
             row.append((info[18], info[17], acked, alpha))
         rows.append(row)
-    tell(end, rows)
+    send_message(end, rows)
     end.recv(1)
 
 
 def settings(world: dict[str, Any]) -> None:
-    """Settings of TCP in this namespace."""
+    """Set the TCP settings of this namespace."""
     ipv4 = Path("/proc/sys/net/ipv4")
     for name, value in (
         ("tcp_ecn", str(world["ecn"])),
@@ -377,14 +375,14 @@ def settings(world: dict[str, Any]) -> None:
 
 
 def receive_tcp(end: socket.socket, world: dict[str, Any]) -> None:
-    """Read what comes."""
+    """Read received data."""
     own_network(1)
     settings(world)
     servers = []
     for number in range(2):
         server = socket.socket()
-        # A reader that comes each 10 ms only must not show: with so much room the window never shrinks, and ACKs go
-        # out as they do where everything is read at once.
+        # Reading only every 10 ms must have no effect. With such a large buffer the window never shrinks, and ACKs
+        # leave as if all data were read immediately.
         server.setsockopt(socket.SOL_SOCKET, 33, 1 << 25)  # SO_RCVBUFFORCE
         server.setsockopt(socket.IPPROTO_TCP, socket.TCP_WINDOW_CLAMP, WINDOW_BYTES)
         if "dctcp" in world["controls"] and not number:
@@ -393,8 +391,8 @@ def receive_tcp(end: socket.socket, world: dict[str, Any]) -> None:
         server.listen(100)
         server.setblocking(False)
         servers.append(server)
-    tell(end, 0)
-    begin = hear(end)
+    send_message(end, 0)
+    begin = receive_message(end)
     ends: list[socket.socket] = []
     for number in range(1, int(world["stop_s"] * 100) + 1):
         sleep_until(begin + number * 10_000_000)
@@ -415,74 +413,74 @@ def receive_tcp(end: socket.socket, world: dict[str, Any]) -> None:
 
 
 def tcp(world: dict[str, Any]) -> dict[str, Any]:
-    """One run of greedy flows."""
+    """Run greedy flows once."""
     sender, to_sender = child(send_tcp, world)
     receiver, to_receiver = child(receive_tcp, world)
     discipline = DISCIPLINES[world["discipline"]]
     network(sender, receiver, world["rtt_ms"], world["rate_mbps"], discipline)
     for end in (to_receiver, to_sender):
         end.send(b".")
-        hear(end)
+        receive_message(end)
     index = socket.if_nametoindex("r1")
     begin = (time.monotonic_ns() // 10**9 + 1) * 10**9
-    tell(to_receiver, begin - 5_000_000)
-    tell(to_sender, begin)
-    queue, before, told = [], {}, {}
+    send_message(to_receiver, begin - 5_000_000)
+    send_message(to_sender, begin)
+    queue, before, counters = [], {}, {}
     dual: list[list[float]] = []
     every = SAMPLE_MS["dctcp" in world["controls"]]
     for number in range(1, int(world["stop_s"] * 1000 / every)):
         sleep_until(begin + number * every * 10**6 + 333_000)
-        told = state(index)
+        counters = state(index)
         if number * every < WARM_S * 1000:
-            before = told
+            before = counters
         else:
-            queue.append(told["qlen"])
-            if "delay_c_us" in told:
-                dual.append([told["prob"], told["delay_c_us"] / 1000, told["delay_l_us"] / 1000])
-    rows = hear(to_sender)
+            queue.append(counters["qlen"])
+            if "delay_c_us" in counters:
+                dual.append([counters["prob"], counters["delay_c_us"] / 1000, counters["delay_l_us"] / 1000])
+    rows = receive_message(to_sender)
     finish(sender, receiver, to_sender, to_receiver)
     span = world["stop_s"] - WARM_S
-    warm = [one[2] for one in rows[int(WARM_S * 1000 / TICK_MS) - 1]]
+    warm = [row[2] for row in rows[int(WARM_S * 1000 / TICK_MS) - 1]]
     warm += [0] * (len(world["controls"]) - len(warm))
     goodput = [round((last[2] - first) * 8e-6 / span, 4) for first, last in zip(warm, rows[-1], strict=True)]
-    found: dict[str, Any] = {
+    result: dict[str, Any] = {
         "goodput_mbps": goodput,
         "queue_packets": [*quantiles(queue, 0), round(statistics.mean(queue), 3)],
-        "drops_per_s": round((told["drops"] - before["drops"]) / span, 4),
+        "drops_per_s": round((counters["drops"] - before["drops"]) / span, 4),
         "cwnd": [row[0][0] for row in rows[250 // TICK_MS - 1 :: 250 // TICK_MS]],
     }
     for key in ("marked", "ecn_mark"):
-        if key in told:
-            found["marks_per_s"] = round((told[key] - before[key]) / span, 4)
+        if key in counters:
+            result["marks_per_s"] = round((counters[key] - before[key]) / span, 4)
     if dual:
         for place, name in enumerate(("prob", "delay_c_ms", "delay_l_ms")):
             values = [row[place] for row in dual]
-            found[name] = [*quantiles(values, 6), round(statistics.mean(values), 6)]
-        found["step_marks_per_s"] = round((told["step_marks"] - before["step_marks"]) / span, 4)
+            result[name] = [*quantiles(values, 6), round(statistics.mean(values), 6)]
+        result["step_marks_per_s"] = round((counters["step_marks"] - before["step_marks"]) / span, 4)
     if "dctcp" in world["controls"]:
         many = world["controls"].count("dctcp")
-        late = [one for row in rows[int(WARM_S * 1000 / TICK_MS) :] for one in row[:many]]
-        alpha = [one[3] / 1024 for one in late]
-        found["alpha"] = [*quantiles(alpha, 4), round(statistics.mean(alpha), 5)]
-        found["dctcp_cwnd"] = [
-            *quantiles([one[0] for one in late], 0),
-            round(statistics.mean(one[0] for one in late), 3),
+        late = [item for row in rows[int(WARM_S * 1000 / TICK_MS) :] for item in row[:many]]
+        alpha = [item[3] / 1024 for item in late]
+        result["alpha"] = [*quantiles(alpha, 4), round(statistics.mean(alpha), 5)]
+        result["dctcp_cwnd"] = [
+            *quantiles([item[0] for item in late], 0),
+            round(statistics.mean(item[0] for item in late), 3),
         ]
-        found["queue_series"] = queue[:400]
-    return found
+        result["queue_series"] = queue[:400]
+    return result
 
 
 def text_of(discipline: list[str]) -> str:
-    """Every parameter of a discipline, as the program tc tells it."""
+    """Return every parameter of a discipline as ``tc`` prints it."""
     network(os.getpid(), os.getpid(), 0, 10, discipline)
     asked = ["tc", "-d", "qdisc", "show", "dev", "r1"]
-    told = subprocess.run(asked, check=True, capture_output=True, text=True)  # noqa: S603 - what stands above
+    output = subprocess.run(asked, check=True, capture_output=True, text=True)  # noqa: S603 - what stands above
     shell("ip link del r0", "ip link del r1")
-    return " ".join(line.strip() for line in told.stdout.splitlines()[1:])
+    return " ".join(line.strip() for line in output.stdout.splitlines()[1:])
 
 
 def record(asked: list[str]) -> None:
-    """As the first process of the kernel: run every world, and stop."""
+    """Run every set-up as the first process of the kernel, and stop."""
     os.environ["PATH"] = "/usr/sbin:/usr/bin:/sbin:/bin"
     shell("mount -t proc proc /proc", "mount -t sysfs sys /sys", "ip link set lo up")
     library.prctl(SLACK, 1, 0, 0, 0)
@@ -513,7 +511,7 @@ LONG = ("prob_each_15_ms", "lost", "marked", "lost_at_ms", "state", "state_colum
 
 
 def thin(done: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Of the second repetition on only what is short, and whether the rest is the same."""
+    """Keep only short values of later repetitions, and whether the others are equal."""
     first, *others = done
     kept = [first]
     for other in others:
@@ -525,7 +523,7 @@ def thin(done: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def write(runs: dict[str, Any]) -> None:
-    """Write what is recorded, a line a world."""
+    """Write the recordings, one line per set-up."""
     text = '{"made_by": ' + json.dumps(
         f"Linux {os.uname().release}, as a process, time-travel=inf-cpu, HZ 1000, queue_linux.py"
     )
@@ -538,7 +536,7 @@ def write(runs: dict[str, Any]) -> None:
 
 
 def boot(folder: str, asked: list[str]) -> None:
-    """Run this file as the first process of a Linux of its own."""
+    """Boot a Linux that runs this file as its first process."""
     place = Path(folder).resolve()
     kernel = [
         str(place / "linux-source-6.1/linux"),

@@ -1,19 +1,18 @@
 #!/bin/sh
-# Build the Linux that queue_linux.py records: Linux 6.1 as a process (user mode), whose time is simulated.
+# Build the Linux that queue_linux.py records: Linux 6.1 as a process (user mode) with simulated time.
 # usage: queue_linux_build.sh FOLDER [TREE WITH net/sched/sch_dualpi2.c]
 #
 # Needs Debian's packages linux-source-6.1, flex, bison, bc, gcc and make, and about 15 minutes of one core. Debian's
 # own package user-mode-linux is the same kernel without CONFIG_UML_TIME_TRAVEL_SUPPORT: it runs in real time only.
-# Nothing of the kernel is changed but HZ, which a user-mode Linux has at 100: it is 1000 here, so that timers which
-# count ticks (PIE's update each 15 ms, delayed ACKs) are not coarser than on other machines.
+# Only HZ is changed: 1000 instead of 100, the value of a user-mode Linux, so that timers in ticks (PIE's update every
+# 15 ms, delayed ACKs) are as fine as on other machines.
 #
-# The second argument, if any, is a git tree with the L4S team's DualPI2 for Linux 5.4 (net/sched/sch_dualpi2.c of 2019,
-# draft 8 of what became RFC 9332): dejeneboru/mdtcp-mprague at 99e8cd559 was used. It is built in with three names
-# brought up to date; there is none in 6.1.
+# The optional second argument is a git tree with the L4S team's DualPI2 for Linux 5.4 (net/sched/sch_dualpi2.c of 2019,
+# draft 8 of what became RFC 9332): dejeneboru/mdtcp-mprague at 99e8cd559 was used. It is built in with three updated
+# names, because 6.1 has none.
 #
-# floating.so, which queue_linux.py puts before the C library, is for processors whose floating-point state is larger
-# than a user-mode Linux of that time makes room for (AMX). It gives the kernel that runs underneath the rest of that
-# state as zeros.
+# floating.so, which queue_linux.py loads before the C library, supports processors with a larger floating-point state
+# than a user-mode Linux of that time reserves (AMX). It gives the host kernel the rest of that state as zeros.
 set -eu
 folder=$1
 dualpi2=${2:-}

@@ -1,4 +1,4 @@
-"""What Linux's queue disciplines say of themselves, over a netlink socket, for ``queue_linux.py``."""
+"""Netlink access to the statistics of Linux's queue disciplines, for ``queue_linux.py``."""
 
 from __future__ import annotations
 
@@ -29,18 +29,18 @@ COLUMNS: dict[str, tuple[tuple[str, ...], str]] = {
     "fq_codel": (FQ, "<7I"),
     "dualpi2": (DUAL, "<3Ii5I"),
 }
-"""What each discipline tells of itself: names, and how its bytes are read."""
+"""Statistics of each discipline: names, and binary format."""
 route: list[socket.socket] = []
-"""The netlink socket, once there is one."""
+"""Netlink socket, once it is open."""
 
 
 def netlink(kind: int, flags: int, body: bytes) -> list[tuple[int, bytes]]:
-    """Ask the kernel over a netlink socket for routes and queues."""
+    """Query the kernel over a netlink socket for routes and queues."""
     if not route:
         route.append(socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 0))
     (end,) = route
     end.send(struct.pack("<IHHII", 16 + len(body), kind, flags, 1, 0) + body)
-    found: list[tuple[int, bytes]] = []
+    result: list[tuple[int, bytes]] = []
     while True:
         data = end.recv(1 << 16)
         while data:
@@ -48,30 +48,30 @@ def netlink(kind: int, flags: int, body: bytes) -> list[tuple[int, bytes]]:
             if answer == 2 and (error := struct.unpack_from("<i", data, 16)[0]):
                 raise OSError(-error, os.strerror(-error))
             if answer in {2, 3}:
-                return found
-            found.append((answer, data[16:length]))
+                return result
+            result.append((answer, data[16:length]))
             data = data[(length + 3) & ~3 :]
 
 
 def attributes(data: bytes) -> dict[int, bytes]:
-    """Parts of a netlink message by number."""
-    found = {}
+    """Return the attributes of a netlink message by number."""
+    result = {}
     while len(data) >= 4:
         length, number = struct.unpack_from("<HH", data)
-        found[number & 0x3FFF] = data[4:length]
+        result[number & 0x3FFF] = data[4:length]
         data = data[(length + 3) & ~3 :]
-    return found
+    return result
 
 
 def part(number: int, data: bytes) -> bytes:
-    """One part of a netlink message."""
+    """Return one attribute of a netlink message."""
     return struct.pack("<HH", 4 + len(data), number) + data + bytes(-len(data) % 4)
 
 
 def step(threshold: int) -> None:
-    """RED that marks what finds so many bytes waiting or more: both thresholds there, and no average.
+    """Set up RED that marks packets which find at least ``threshold`` bytes, without averaging.
 
-    The program ``tc`` does not let the weight be 1.
+    Both thresholds have this value. The program ``tc`` does not allow a weight of 1.
     """
     qopt = struct.pack("<IIIBBBB", 10**7, threshold, threshold, 0, 0, 0, 1)  # limit, min, max, Wlog, Plog, Scell, ECN
     options = part(1, qopt) + part(2, bytes(256)) + part(3, struct.pack("<I", 2**32 - 1))
@@ -80,7 +80,7 @@ def step(threshold: int) -> None:
 
 
 def state(index: int) -> dict[str, Any]:
-    """What the discipline tells of itself."""
+    """Return the statistics of the discipline."""
     for _, message in netlink(38, 0x301, struct.pack("<BxxxiIII", 0, index, 0, 0, 0)):  # RTM_GETQDISC, dump
         _, at, handle = struct.unpack_from("<BxxxiI", message)
         if at != index or handle != 0x30000:
@@ -89,11 +89,11 @@ def state(index: int) -> dict[str, Any]:
         kind = given[1].rstrip(b"\0").decode()
         stats = attributes(given[7])
         names = ("qlen", "backlog", "drops", "requeues", "overlimits")
-        found = dict(zip(names, struct.unpack("<5I", stats[3][:20]), strict=True))
+        result = dict(zip(names, struct.unpack("<5I", stats[3][:20]), strict=True))
         if kind in COLUMNS and 4 in stats:
             columns, form = COLUMNS[kind]
-            found |= dict(zip(columns, struct.unpack_from(form, stats[4]), strict=True))
-            if "prob" in found:
-                found["prob"] = round(found["prob"] / 2 ** (64 if kind == "pie" else 32), 9)
-        return found
+            result |= dict(zip(columns, struct.unpack_from(form, stats[4]), strict=True))
+            if "prob" in result:
+                result["prob"] = round(result["prob"] / 2 ** (64 if kind == "pie" else 32), 9)
+        return result
     raise RuntimeError("the discipline is gone")

@@ -1,4 +1,4 @@
-"""Worlds in which ``queue_linux.py`` records Linux's queue disciplines."""
+"""Set-ups in which ``queue_linux.py`` records Linux's queue disciplines."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 FRAME = 1500
 FIRST_NS = 350_000
-"""Off the grid of whole sending times, so that nothing comes just when something leaves."""
+"""Offset from the grid of transmission times, so that no packet arrives at the time of a departure."""
 PORT = 9000
 
 FILTER = "tc filter add dev r1 parent 3: protocol ip prio {0} u32 match ip dport {1} 0xffff flowid 3:{0}"
@@ -42,11 +42,11 @@ DISCIPLINES: dict[str, list[str]] = {
         *SOURCES,
     ],
 }
-"""What is put below the token bucket: a discipline, and further commands."""
+"""Commands below the token bucket: a discipline, and further commands."""
 
 
 def load(times: float, seconds: float = 6, **more: Any) -> dict[str, Any]:  # noqa: ANN401 - keys of a source
-    """A source of full packets, so many times as fast as a link of 10 Mb/s."""
+    """Return a source of full packets with ``times`` the rate of a link of 10 Mb/s."""
     return {
         "every_ns": round(1_200_000 / times),
         "first_ns": FIRST_NS,
@@ -57,15 +57,15 @@ def load(times: float, seconds: float = 6, **more: Any) -> dict[str, Any]:  # no
 
 
 def three(*sources: dict[str, Any]) -> list[dict[str, Any]]:
-    """Sources that never send at the same instant."""
+    """Return sources that never send at the same time."""
     return [source | {"first_ns": FIRST_NS + 10_000 * number} for number, source in enumerate(sources)]
 
 
 SPARSE = {"every_ns": 20_000_000, "bytes": 200}
 UDP: dict[str, dict[str, Any]] = {}
-for one in ("codel", "codel-10-50", "pie", "pie-20", "red", "red-adaptive"):
+for item in ("codel", "codel-10-50", "pie", "pie-20", "red", "red-adaptive"):
     for factor in (1.2, 1.5, 2.0):
-        UDP[f"{one} {factor}"] = {"discipline": one, "sources": [load(factor, 10 if one == "codel" else 6)]}
+        UDP[f"{item} {factor}"] = {"discipline": item, "sources": [load(factor, 10 if item == "codel" else 6)]}
 UDP |= {
     "fifo 1.5": {"discipline": "fifo", "sources": [load(1.5, 2)]},
     "head-drop 1.5": {"discipline": "head-drop", "sources": [load(1.5, 2)]},
@@ -105,13 +105,13 @@ for first, second in ((1, 1), (1, 4), (4, 1), (4, 4)):
         "discipline": "dualpi2-dctcp", "controls": ["dctcp"] * first + ["cubic"] * second, "ecn": 1,
         "rate_mbps": 40, "rtt_ms": 10, "stop_s": 25,
     }  # fmt: skip
-for one in ("codel", "pie", "red", "fq-codel", "fifo"):
+for item in ("codel", "pie", "red", "fq-codel", "fifo"):
     for control in ("reno", "cubic"):
         for flows in (1, 2, 10):
             for ecn in (0, 1):
-                if not (ecn and one == "fifo"):
-                    name = {0: one, 1: one if one == "fq-codel" else one + "-ecn"}[ecn]
-                    TCP[f"{one} {control} x{flows}" + " ecn" * ecn] = {
+                if not (ecn and item == "fifo"):
+                    name = {0: item, 1: item if item == "fq-codel" else item + "-ecn"}[ecn]
+                    TCP[f"{item} {control} x{flows}" + " ecn" * ecn] = {
                         "discipline": name, "controls": [control] * flows, "ecn": ecn,
                         "rate_mbps": 10, "rtt_ms": 40, "stop_s": 20,
                     }  # fmt: skip

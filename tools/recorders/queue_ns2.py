@@ -1,35 +1,35 @@
-"""Record what RED of ns-2.35 does, into ``queue_ns2.json`` beside this file; no part of the program.
+"""Record RED of ns-2.35, into ``queue_ns2.json``; not part of the program.
 
-Needs Debian's package ``ns2`` and a C compiler, and no rights: ``python queue_ns2.py``, three minutes. ns-2 is a
-simulator and gives the same numbers each time. ``queue_ns2.tcl`` is what it runs. ns-2 prints six digits of what it
-traces; a library of this file, put before the C library's, has it print fifteen, of which eleven are kept.
+The recorder needs Debian's package ``ns2`` and a C compiler, and no privileges: ``python queue_ns2.py``, three minutes.
+ns-2 is a simulator and gives equal numbers each time. It runs ``queue_ns2.tcl``. ns-2 traces six digits; a library of
+this file, loaded before the C library, makes it print fifteen, of which eleven are stored.
 
-``law``: one queue of RED in front of one link, and a list of arrivals; what ns-2 holds after each of them. ``arrivals``
-are named lists of [instant in nanoseconds, bytes]. A world names its list, the link's rate and every variable of the
-queue that is not at its default in ``defaults``. What follows are columns with one value an arrival:
+``law``: one RED queue before one link, and a list of arrivals; state of ns-2 after each of them. ``arrivals`` are named
+lists of [time in ns, bytes]. A set-up has its list, the link's rate and every non-default variable of the queue;
+``defaults`` has the defaults. Then follow columns with one value per arrival:
 
-* ``queue``: packets that wait at the arrival, without the one that arrives and the one that is being sent; bytes of
-  them where ``queue_in_bytes_`` is true. It is what the average is fed with.
-* ``ave``: the average after this arrival, in packets, or in bytes where ``queue_in_bytes_`` is true (ns-2 multiplies
-  the thresholds by ``mean_pktsize_`` then).
-* ``prob1``: the probability before the count of arrivals since the last drop is taken into account. It keeps its value
-  while RED does not ask for one.
-* ``max_p``: ``cur_max_p_``, the greatest probability at ``maxthresh_``; only for worlds in which it changes.
-* ``did``: one letter an arrival: ``.`` is enqueued, ``m`` marked and enqueued, ``e`` dropped early, ``f`` dropped since
-  the average is at the upper threshold or since the queue is full.
+* ``queue``: packets that wait at the arrival, without the arriving one and the one in transmission; in bytes if
+  ``queue_in_bytes_`` is true. It is the input of the average.
+* ``ave``: average after this arrival, in packets, or in bytes if ``queue_in_bytes_`` is true (ns-2 then multiplies
+  the thresholds by ``mean_pktsize_``).
+* ``prob1``: probability without the count of arrivals since the last drop. It keeps its value while RED does not
+  need one.
+* ``max_p``: ``cur_max_p_``, the maximum probability at ``maxthresh_``; only for set-ups in which it changes.
+* ``did``: one letter per arrival: ``.`` is enqueued, ``m`` marked and enqueued, ``e`` dropped early, ``f`` dropped
+  because the average is at the upper threshold or the queue is full.
 
-``draws`` are the numbers that RED gets from its generator, in order; it asks for one at each arrival for which a
-probability matters. :func:`check` works the whole record out again from the arrivals and these draws, and stops if one
-decision or one average differs: its text is how this file understands RED of ns-2. To be seen there: after a silence
-the average decays as if packets of ``mean_pktsize_`` had found the queue empty; the first packet with the average above
-the lower threshold is never dropped; with one packet that waits or none, nothing is dropped early; with
-``use_mark_p_`` (the default) what is above the upper threshold counts as an early drop with probability 1 and asks for
-a draw; the count in bytes mode is a whole number of mean packets; and when adaptive RED changes the greatest
-probability, the part above ``maxthresh_`` (gentle) keeps the one of the beginning.
+``draws`` are the random numbers of RED in order; it draws one at each arrival for which a probability matters.
+:func:`check` recalculates the whole record from the arrivals and these draws, and stops at any different decision or
+average: its code documents this file's understanding of RED in ns-2. After an idle time the average decays as if
+packets of ``mean_pktsize_`` had found the queue empty. The first packet with the average above the lower threshold is
+never dropped. With at most one waiting packet, nothing is dropped early. With ``use_mark_p_`` (the default), a packet
+above the upper threshold counts as an early drop with probability 1 and needs a draw. The count in bytes mode is an
+integer number of mean packets. When adaptive RED changes the maximum probability, the part above ``maxthresh_``
+(gentle) keeps the initial one.
 
-``flows``: so many senders (TCP with SACK, 1000 bytes a segment, greedy, round trips from 44 ms up to 104 ms in even
-steps without the queue) share a link of 10 Mb/s; 20 seeds. Measured from 20 s to 120 s: for each figure the mean over
-seeds and the half width of its 95 % interval.
+``flows``: senders (TCP with SACK, 1000 bytes per segment, greedy, RTTs from 44 ms to 104 ms in even steps without the
+queue) share a link of 10 Mb/s; 20 seeds. Each figure from 20 s to 120 s has its mean over seeds and the half width of
+its 95 % interval.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ ASKED = (
     *("beta_", "interval_", "top_", "bottom_", "targetdelay_", "bytes_", "queue_in_bytes_", "setbit_", "use_mark_p_"),
     *("mark_p_", "limit_", "cautious_", "drop_tail_", "idle_pktsize_", "feng_adaptive_", "ns1_compat_"),
 )
-"""Variables whose defaults are told."""
+"""Variables whose defaults are stored."""
 BASE = {
     "bytes_": "false",
     "queue_in_bytes_": "false",
@@ -138,14 +138,14 @@ FLOWS_BASE = BASE | {
 }
 SEEDS = range(1, 21)
 DRAWS, TAKEN = 702, 2
-"""How many numbers are kept, and how many of them a fresh simulation with a link uses up itself."""
+"""Number of stored random numbers, and number that a new simulation with a link consumes."""
 T_19 = 2.093
 """Student's t for 95 % and 20 values."""
 
 
 def arrivals() -> dict[str, list[list[int]]]:
-    """Named lists of arrivals: [nanoseconds, bytes]."""
-    # Each phase: how many, the load as a part of the link's rate, and the silence after it in nanoseconds.
+    """Return named lists of arrivals: [nanoseconds, bytes]."""
+    # Each phase: number of packets, load relative to the link's rate, and idle time after it in ns.
     phases = [
         (120, 1.4, 0),
         (60, 0.7, 0),
@@ -173,7 +173,7 @@ def arrivals() -> dict[str, list[list[int]]]:
 
 
 def ns2(*words: str | int, place: Path) -> list[str]:
-    """What ns-2 prints."""
+    """Return the output of ns-2."""
     environment = os.environ | {"LD_PRELOAD": str(place / "digits.so")}
     command = ["ns", str(SCRIPT), *map(str, words)]
     done = subprocess.run(command, env=environment, cwd=place, check=True, capture_output=True, text=True)  # noqa: S603
@@ -181,48 +181,48 @@ def ns2(*words: str | int, place: Path) -> list[str]:
 
 
 def set_words(values: dict[str, str]) -> list[str]:
-    """Settings as the script takes them."""
+    """Return settings in the format of the script."""
     return [f"{name}={value}" for name, value in values.items()]
 
 
 def law(name: str, listed: list[list[int]], place: Path) -> dict[str, Any]:
-    """What RED does at each arrival of one world."""
+    """Return RED's decisions at each arrival of one set-up."""
     world = LAW[name]
     rate, values = world.get("rate_bps", FAST), BASE | world["set"]
     (place / "arrivals").write_text("".join(f"{at} {size}\n" for at, size in listed), encoding="ascii")
     lines = ns2("law", rate, "arrivals", *set_words(values), place=place)
-    told = [[float(word) for word in line.split()] for line in lines]
+    states = [[float(word) for word in line.split()] for line in lines]
     marked = set()
     for line in (place / "law.tr").read_text(encoding="ascii").splitlines():
         words = line.split()
         if words[0] == "-" and "E" in words[6]:
             marked.add(int(words[10]))
     did, early, full = "", 0.0, 0.0
-    for number, row in enumerate(told):
+    for number, row in enumerate(states):
         did += "e" if row[5] > early else "f" if row[6] > full else "m" if number in marked else "."
         early, full = row[5], row[6]
     record = {"rate_bps": rate, "arrivals": world["arrivals"], "set": values, "did": did}
-    record["queue"] = [int(row[2]) for row in told]
-    record["ave"] = [short(row[1]) for row in told]
-    record["prob1"] = [short(row[3]) for row in told]
+    record["queue"] = [int(row[2]) for row in states]
+    record["ave"] = [short(row[1]) for row in states]
+    record["prob1"] = [short(row[3]) for row in states]
     if "adaptive_" in values:
-        record["max_p"] = [short(row[4]) for row in told]
+        record["max_p"] = [short(row[4]) for row in states]
     return record
 
 
 def short(value: float) -> float:
-    """As many digits as anybody compares."""
+    """Round to the compared number of digits."""
     return float(f"{value:.11g}")
 
 
 def interval(values: list[float]) -> list[float]:
-    """Mean, and half width of the 95 % interval."""
+    """Return the mean, and the half width of the 95 % interval."""
     half = T_19 * statistics.stdev(values) / math.sqrt(len(values))
     return [float(f"{it:.6g}") for it in (statistics.mean(values), half)]
 
 
 def flows(name: str, place: Path) -> dict[str, Any]:
-    """Figures of one world of TCP flows."""
+    """Return the figures of one set-up with TCP flows."""
     world = FLOWS[name]
     values = FLOWS_BASE | world["set"]
     figures: dict[str, list[float]] = {}
@@ -244,7 +244,7 @@ def flows(name: str, place: Path) -> dict[str, Any]:
 
 
 class Red:
-    """RED as ns-2.35 has it, worked out anew to see whether the records are understood."""
+    """RED of ns-2.35, reimplemented to verify the interpretation of the records."""
 
     def __init__(self, values: dict[str, str], rate: int) -> None:
         self.on = {key: value == "true" for key, value in values.items()}
@@ -267,7 +267,7 @@ class Red:
         self.last_set = 0.0
 
     def average(self, at: float, queue: int, idle_since: float | None) -> None:
-        """Take one more arrival into the average, and as many empty ones as fit into a silence."""
+        """Update the average with an arrival, and with as many empty ones as fit into an idle time."""
         missed = int(self.packets_per_s * (at - idle_since)) if idle_since is not None else 0
         self.ave = self.ave * (1 - self.weight) ** (missed + 1) + self.weight * queue
         if self.adaptive and at > self.last_set + self.number.get("interval_", 0.5):
@@ -280,28 +280,28 @@ class Red:
                 self.last_set = at
 
     def base(self) -> float:
-        """The probability before the count."""
+        """Return the probability before the count."""
         if self.on["gentle_"] and self.ave >= self.high:
-            # ns-2 does not bring this part up to date when adaptive RED changes the greatest probability.
+            # ns-2 does not update this part when adaptive RED changes the maximum probability.
             return min(1.0, self.first_max_p + (1 - self.first_max_p) * (self.ave - self.high) / self.high)
         if self.ave >= self.high:
             return 1.0
         return min(1.0, max(0.0, self.max_p * (self.ave - self.low) / (self.high - self.low)))
 
     def counted(self, size: int) -> float:
-        """The probability with the count of what came since the last drop."""
+        """Return the probability with the count of arrivals since the last drop."""
         count = float(self.count_bytes // int(self.mean)) if self.on["bytes_"] else float(self.count)
         share = count * self.prob1
         if self.on["wait_"]:
-            found = 0.0 if share < 1 else self.prob1 / (2 - share) if share < 2 else 1.0
+            result = 0.0 if share < 1 else self.prob1 / (2 - share) if share < 2 else 1.0
         else:
-            found = self.prob1 / (1 - share) if share < 1 else 1.0
-        if self.on["bytes_"] and found < 1:
-            found *= size / self.mean
-        return min(1.0, found)
+            result = self.prob1 / (1 - share) if share < 1 else 1.0
+        if self.on["bytes_"] and result < 1:
+            result *= size / self.mean
+        return min(1.0, result)
 
     def decide(self, queue: int, size: int, draws: list[float]) -> str:
-        """What becomes of the packet: one letter of ``did``."""
+        """Return the decision for a packet: one letter of ``did``."""
         self.count += 1
         self.count_bytes += size
         did = "."
@@ -328,33 +328,33 @@ class Red:
 
 
 def near(value: float, other: float) -> bool:
-    """Whether two numbers are the same but for rounding."""
+    """Return whether two numbers are equal except for rounding."""
     return abs(value - other) <= 1e-9 * max(1, abs(other))
 
 
 def check(name: str, record: dict[str, Any], listed: list[list[int]], draws: list[float]) -> None:
-    """Work a record out again: queue from the link's rate, averages, probabilities and decisions."""
+    """Recalculate a record: queue from the link's rate, averages, probabilities and decisions."""
     red, left = Red(record["set"], record["rate_bps"]), list(draws)
     begun: list[tuple[float, int]] = []
     free, idle_since = 0.0, 0.0
     idle: float | None = 0.0
     for number, (at_ns, size) in enumerate(listed):
         at = at_ns * 1e-9
-        # What waits: whose sending has not begun. The queue runs idle when the last one's sending ends.
-        waiting = [one for one in begun if one[0] > at + 1e-12]
+        # A packet waits until its transmission starts. The queue becomes idle when the last transmission ends.
+        waiting = [item for item in begun if item[0] > at + 1e-12]
         if number and not waiting and free <= at and idle is None:
             idle = idle_since
-        queue = sum(one[1] for one in waiting) if red.on["queue_in_bytes_"] else len(waiting)
+        queue = sum(item[1] for item in waiting) if red.on["queue_in_bytes_"] else len(waiting)
         red.average(at, queue, idle)
         idle = None
         did = red.decide(queue, size, left)
         found = (queue, did, red.ave, red.prob1)
-        told = (record["queue"][number], record["did"][number], record["ave"][number], record["prob1"][number])
-        same = found[:2] == told[:2] and near(found[2], told[2]) and near(found[3], told[3])
+        recorded = (record["queue"][number], record["did"][number], record["ave"][number], record["prob1"][number])
+        same = found[:2] == recorded[:2] and near(found[2], recorded[2]) and near(found[3], recorded[3])
         if "max_p" in record:
             same = same and near(red.max_p, record["max_p"][number])
         if not same:
-            raise SystemExit(f"{name}, arrival {number}: ns-2 told {told}, worked out {found}")
+            raise SystemExit(f"{name}, arrival {number}: ns-2 recorded {recorded}, worked out {found}")
         if did in ".m":
             start = max(free, at)
             free = start + size * 8 / record["rate_bps"]
@@ -363,7 +363,7 @@ def check(name: str, record: dict[str, Any], listed: list[list[int]], draws: lis
 
 
 def main() -> None:
-    """Record everything, check it and write it."""
+    """Record all set-ups, check the records, and write them."""
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder)
         (place / "digits.c").write_text(DIGITS, encoding="ascii")

@@ -1,13 +1,13 @@
-# ns-2's RED, for queue_ns2.py, which says what is recorded and how.
+# RED of ns-2, for queue_ns2.py, which describes the recordings.
 # usage: ns queue_ns2.tcl draws <how many>
 #        ns queue_ns2.tcl defaults <variable of the queue>...
 #        ns queue_ns2.tcl law   <bit/s> <file of arrivals: nanoseconds and bytes> <variable=value of the queue>...
 #        ns queue_ns2.tcl flows <flows> <seed> <variable=value of the queue or, with tcp: before it, of the senders>...
-# draws: what the default generator of a fresh ns-2 gives; RED asks the same one.
-# law:   one line an arrival: instant, ave_, curq_, prob1_, cur_max_p_, early drops and forced drops so far.
-#        The trace of the queue goes to the file law.tr, which tells marks.
-# flows: one line: packets that arrived, early drops, forced drops, marks, mean queue in packets, bytes that left,
-#        seconds, segments acknowledged of each flow.
+# draws: numbers of the default generator of a fresh ns-2, which RED also uses.
+# law:   one line per arrival: time, ave_, curq_, prob1_, cur_max_p_, early drops and forced drops so far.
+#        The trace of the queue, which includes marks, goes to the file law.tr.
+# flows: one line: arrived packets, early drops, forced drops, marks, mean queue in packets, transmitted bytes,
+#        seconds, acknowledged segments of each flow.
 set world [lindex $argv 0]
 if {$world eq "draws"} {
   for {set k 0} {$k < [lindex $argv 1]} {incr k} { puts [$defaultRNG uniform 0 1] }
@@ -19,7 +19,7 @@ if {$world eq "defaults"} {
   exit 0
 }
 set ns [new Simulator]
-# What agents ask at random comes from elsewhere: RED alone uses the default generator.
+# Agents use another generator, so only RED uses the default one.
 set rng [new RNG]
 proc configure {queue words} {
   foreach word $words {
@@ -41,7 +41,7 @@ switch $world {
     $ns trace-queue $a $b [open law.tr w]
     $queue early-drop-target $early
     $queue drop-target $full
-    # A sender of ECT packets whose window never limits and which hears nothing back: a packet for each call.
+    # Sender of ECT packets without window limit and without feedback: one packet per call.
     Agent/TCP set ecn_ 1
     Agent/TCP set window_ 1000000
     Agent/TCP set rtxcur_init_ 100000
@@ -81,7 +81,7 @@ switch $world {
     set trace [open "|awk {\$1 == \"-\" && \$2 >= $warm && \$7 ~ /E/ {n++} END {print n + 0}}" w+]
     $ns trace-queue $l $r $trace
     set monitor [$ns monitor-queue $l $r ""]
-    # Drops of both kinds are to be counted apart, and still be seen by the monitor.
+    # Count both kinds of drops separately, and keep them visible to the monitor.
     foreach {kind counter} [list early-drop-target $early drop-target $full] {
       set snoop [new SnoopQueue/Drop]
       $snoop set-monitor $monitor

@@ -1,16 +1,16 @@
-// ns-3's queue disciplines, for queue_ns3.py, which says what is recorded and how.
+// Queue disciplines of ns-3, for queue_ns3.py, which describes the recordings.
 // usage: queue_ns3 cbr   <type of discipline> <name=value,...> <seconds>
 //                        <first ns,every ns,bytes,ECN field[,from s,until s]>...
 //        queue_ns3 red   <name=value,...> <bit/s> < arrivals: nanoseconds and bytes, a line each
 //        queue_ns3 dctcp <flows> <bit/s> <round trip in us> <threshold in packets> <seconds> <sample in us> <warm s>
-// cbr and red have no network: a discipline, and a link that takes a packet whenever the one before has been sent.
+// cbr and red have no network: a discipline, and a link that takes a packet whenever the previous one has been sent.
 // Lines of cbr: "a <number> <ns> <source>" arrives; "d <number> <ns> <reason>" is dropped; "m <number> <ns>" is
 //   marked; "q <number> <ns>" leaves the queue; "p <ns> <probability> <delay in ns>" is PIE after an update;
 //   "c <ns> <count>" is CoDel's count after a drop; "s <ns> <packets>" is the queue's length.
-// Lines of red: "<packets that wait> <average> <probability with the count> <greatest probability> <its fate>".
+// Lines of red: "<waiting packets> <average> <probability with the count> <maximum probability> <decision>".
 // Lines of dctcp: "s <packets in the queue>", "w <window in segments of the first flow> <its alpha>", and last
 //   "t <bytes received> <marks> <drops> <seconds>".
-// The members of PieQueueDisc and RedQueueDisc are read where they are: ns-3 does not trace all of them.
+// Private members of PieQueueDisc and RedQueueDisc are read directly, because ns-3 does not trace all of them.
 #include <deque>
 #include <fstream>
 #include <functional>
@@ -71,12 +71,12 @@ Make(const std::string& type, const std::string& settings)
         }
     }
     auto made = factory.Create<QueueDisc>();
-    // It is not a parameter there, and would be the MTU of a device.
+    // It is not an attribute there, and would be the MTU of a device.
     if (auto fair = DynamicCast<FqCoDelQueueDisc>(made))
     {
         fair->SetQuantum(std::stoi(settings.substr(settings.find("Quantum=") + 8)));
     }
-    // Every parameter, as ns-3 has it.
+    // All attributes with their values.
     for (TypeId id = TypeId::LookupByName("ns3::" + type); id != QueueDisc::GetTypeId(); id = id.GetParent())
     {
         for (std::size_t k = 0; k < id.GetAttributeN(); ++k)
@@ -162,7 +162,7 @@ Dropped(Ptr<const QueueDiscItem> item, const char* reason)
         std::cout << "d " << Number(item) << " " << Now() << " " << reason << "\n";
         if (auto codel = DynamicCast<CoDelQueueDisc>(disc))
         {
-            // The discipline counts this drop once it has told it.
+            // The discipline counts this drop after the callback.
             Simulator::ScheduleNow([codel]() { std::cout << "c " << Now() << " " << codel->m_count.Get() << "\n"; });
         }
     }
@@ -231,7 +231,7 @@ Cbr(const std::vector<std::string>& words)
     }
     if (auto pie = DynamicCast<PieQueueDisc>(disc))
     {
-        // Behind the update of the same instant: that one was put down first.
+        // Runs after the update of the same time, which was scheduled first.
         Simulator::Schedule(Time(0), &Updated, pie);
     }
     Simulator::Schedule(MilliSeconds(100), &Length);

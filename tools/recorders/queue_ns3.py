@@ -1,43 +1,42 @@
-"""Record what queue disciplines of ns-3.37 do, into ``queue_ns3.json`` beside this file; no part of the program.
+"""Record queue disciplines of ns-3.37, into ``queue_ns3.json``; not part of the program.
 
-Needs Debian's packages ``ns3``, ``libns3-dev`` and ``g++``, and no rights: ``python queue_ns3.py``, four minutes.
-``queue_ns3.cc`` is what it builds and runs. Everything is exact, and the same each time.
+The recorder needs Debian's packages ``ns3``, ``libns3-dev`` and ``g++``, and no privileges: ``python queue_ns3.py``,
+four minutes. It builds and runs ``queue_ns3.cc``. All results are deterministic.
 
-``cbr``: a discipline, a link of 10 Mb/s that takes a packet whenever the one before has been sent, and sources that do
-not respond. Three packets arrive at instant 0, then one each ``every_ns`` from ``first_ns`` on: the worlds of
-``queue_linux.py``, where four come at instant 0 since the first is gone at once; its packet number n + 1 is n here.
-``parameters`` holds every attribute of the discipline. Of a world is kept:
+``cbr``: a discipline, a link of 10 Mb/s that takes a packet whenever the previous one has been sent, and unresponsive
+sources. Three packets arrive at time 0, then one per ``every_ns`` from ``first_ns`` on. These are the set-ups of
+``queue_linux.py``, in which four arrive at time 0 because the first leaves immediately; its packet n + 1 is n here.
+``parameters`` holds every attribute of the discipline. Stored values of a set-up:
 
 * ``sent``, ``left``: packets of each source that arrived and that left the queue.
-* ``lost``, ``marked``: their numbers, each as the difference to the one before (the first to -1), of the first 1000
-  (200 of PIE);
-  ``lost_in_all``, and ``reasons`` of drops.
-* ``lost_at_ms``: instants of the first 200 drops of CoDel; ``count``: its count after each of them.
+* ``lost``, ``marked``: their numbers, each as the difference from the previous one (the first from -1), of the first
+  1000 (200 for PIE); ``lost_in_all``, and ``reasons`` of drops.
+* ``lost_at_ms``: times of the first 200 drops of CoDel; ``count``: its count after each of them.
 * ``sojourn_ms``: quantiles 0.05, 0.25, 0.5, 0.75, 0.95, 1 of the time in the queue, by source.
-* ``pie``: at each update (from 0 on, each ``Tupdate``) queue delay in ms and probability; all of the first 200 and then
-  each 10th. Each probability follows from the one before and two delays, whatever was dropped in between.
-* ``queue_packets``: length each 100 ms.
+* ``pie``: queue delay in ms and probability at each update (from 0, every ``Tupdate``); the first 200, then every
+  tenth. Each probability follows from the previous one and two delays, independent of intermediate drops.
+* ``queue_packets``: length every 100 ms.
 
-``red``: the arrivals of ``queue_ns2.json`` (same names) at RED, all ECT(0); columns with one value an arrival:
-``queue`` packets that wait, ``ave``, ``prob`` with the count taken into account (0 or as it was while RED does not
-ask), ``max_p`` where it changes, ``did`` as there (``M``: marked since the average is above the upper threshold).
+``red``: the arrivals of ``queue_ns2.json`` (same names) at RED, all ECT(0); columns with one value per arrival:
+``queue`` waiting packets, ``ave``, ``prob`` including the count (0 or unchanged while RED does not need it), ``max_p``
+if it changes, ``did`` as in ``queue_ns2.py`` (``M``: marked because the average is above the upper threshold).
 
-``dctcp``: greedy flows of DCTCP over a bottleneck whose queue marks what finds ``threshold_packets`` waiting or more;
-packets of 1500 bytes on the wire, links from senders ten times as fast. After ``warm_s``: ``queue_packets`` (quantiles
-0, 0.05, 0.25, 0.5, 0.75, 0.95, 1, and mean), ``series`` (the first 500 samples, each ``sample_us``), ``period_us`` (of
-the highest peak of the autocorrelation), ``swing_packets`` (mean of greatest less least length in a period), ``alpha``
-and ``cwnd`` (segments; first flow: least, mean, greatest), ``marks_per_packet``, ``goodput_mbps``. ``formula`` is what
-Alizadeh et al. 2010, section 3.3, give: all flows in step, C in packets a second, A = sqrt(2 N (C RTT + K)) / 2, queue
-from K + N - A to K + N, period sqrt(2 (C RTT + K) / N) / 2 round trips, alpha = sqrt(2 N / (C RTT + K)). What ns-3
-counts as queue lacks two packets: the one that is being sent and one that its device holds.
+``dctcp``: greedy flows of DCTCP over a bottleneck whose queue marks packets that find at least ``threshold_packets``
+waiting; packets of 1500 bytes on the wire, links from senders ten times as fast. After ``warm_s``: ``queue_packets``
+(quantiles 0, 0.05, 0.25, 0.5, 0.75, 0.95, 1, and mean), ``series`` (the first 500 samples, every ``sample_us``),
+``period_us`` (of the maximum of the autocorrelation), ``swing_packets`` (mean of maximum minus minimum length in a
+period), ``alpha`` and ``cwnd`` (segments; first flow: minimum, mean, maximum), ``marks_per_packet``, ``goodput_mbps``.
+``formula`` is Alizadeh et al. 2010, section 3.3: all flows synchronised, C in packets per second,
+A = sqrt(2 N (C RTT + K)) / 2, queue from K + N - A to K + N, period sqrt(2 (C RTT + K) / N) / 2 round trips,
+alpha = sqrt(2 N / (C RTT + K)). The queue of ns-3 excludes two packets: the one in transmission and one in its device.
 
-Where ns-3 leaves the texts, as these records show: CoDel takes 1 / sqrt(count) from one step of Newton's method an
-update (Linux does the same, packet by packet), so the second and the third drop are 50 ms apart and not 71 ms. PIE
-holds its probability at 0 until the burst allowance of 150 ms is used up. CoDel that marks falls behind its own law: in
-``codel-ecn 1.5`` from the third mark on one packet later and more, where Linux marks when CoDel would have dropped.
+Deviations of ns-3 from the texts, as these records show: CoDel calculates 1 / sqrt(count) by one step of Newton's
+method per update (like Linux, packet by packet), so the second and the third drop are 50 ms apart instead of 71 ms. PIE
+keeps its probability at 0 until the burst allowance of 150 ms is used up. CoDel with marking falls behind its own law:
+in ``codel-ecn 1.5`` marks are at least one packet late from the third on, whereas Linux marks when CoDel would drop.
 
-``codel_text``: the numbers of packets that the pseudocode of RFC 8289 drops in the worlds ``codel`` with a square root
-in place of one step of Newton's method, worked out by :func:`codel_of_the_rfc` here, and what differs.
+``codel_text``: numbers of packets that the pseudocode of RFC 8289 drops in the set-ups ``codel`` with a square root
+instead of one step of Newton's method, by :func:`codel_of_the_rfc`, and the differences.
 """
 
 from __future__ import annotations
@@ -58,18 +57,18 @@ HERE = Path(__file__).resolve()
 OUT = RECORDS / "queue_ns3.json"
 FIRST_NS, FRAME, PACKET_NS = 350_000, 1500, 1_200_000
 MOST = {"CoDelQueueDisc": 1000, "FqCoDelQueueDisc": 1000}
-"""How many numbers of packets are kept; of disciplines that draw at random 200."""
+"""Number of stored packet numbers; 200 for random disciplines."""
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95, 1)
 LIBRARIES = ("core", "network", "internet", "traffic-control", "point-to-point", "applications")
 
 
 def load(times: float, **more: Any) -> dict[str, Any]:  # noqa: ANN401 - keys of a source
-    """A source of full packets, so many times as fast as the link."""
+    """Return a source of full packets with ``times`` the rate of the link."""
     return {"first_ns": FIRST_NS, "every_ns": round(PACKET_NS / times), "bytes": FRAME, "ect": 0} | more
 
 
 def several(*sources: dict[str, Any]) -> list[dict[str, Any]]:
-    """Sources that never send at the same instant."""
+    """Return sources that never send at the same time."""
     return [source | {"first_ns": FIRST_NS + 10_000 * number} for number, source in enumerate(sources)]
 
 
@@ -131,30 +130,30 @@ DCTCP = {
 
 
 def run(program: Path, *words: str | float, standard_input: str = "") -> list[list[str]]:
-    """What the program prints, as words."""
+    """Return the output of the program as words."""
     command = [str(program), *map(str, words)]
     done = subprocess.run(command, input=standard_input, check=True, capture_output=True, text=True)  # noqa: S603
     return [line.split(" ") for line in done.stdout.splitlines()]
 
 
 def differences(numbers: list[int]) -> list[int]:
-    """Each number less the one before, the first less -1."""
+    """Return the differences of consecutive numbers, the first one from -1."""
     return [now - then for then, now in zip([-1, *numbers], numbers, strict=False)]
 
 
 def quantiles(values: list[float], parts: tuple[float, ...] = QUANTILES, digits: int = 4) -> list[float]:
-    """The quantiles that are kept."""
+    """Return the stored quantiles."""
     values = sorted(values)
     return [round(values[min(len(values) - 1, int(part * len(values)))], digits) for part in parts] if values else []
 
 
 def most(kind: str) -> int:
-    """How many numbers of packets are kept."""
+    """Return the number of stored packet numbers."""
     return MOST.get(kind, 200)
 
 
 def cbr(program: Path, world: dict[str, Any]) -> dict[str, Any]:
-    """A discipline and sources that do not respond."""
+    """Run a discipline with unresponsive sources."""
     words = []
     for source in world["sources"]:
         words.append(",".join(str(source[key]) for key in ("first_ns", "every_ns", "bytes", "ect")))
@@ -172,7 +171,7 @@ def cbr(program: Path, world: dict[str, Any]) -> dict[str, Any]:
     reasons: dict[str, int] = {}
     for _, _, *reason in drops:
         reasons[" ".join(reason)] = reasons.get(" ".join(reason), 0) + 1
-    told = world | {
+    record = world | {
         "parameters": {name: " ".join(value) for name, *value in found["attribute"]},
         "sent": [sum(it == number for it in source_of.values()) for number in range(len(words))],
         "left": [len(it) for it in sojourn],
@@ -184,23 +183,23 @@ def cbr(program: Path, world: dict[str, Any]) -> dict[str, Any]:
         "queue_packets": [int(length) for _, length in found["s"]],
     }
     if "c" in found:
-        told["lost_at_ms"] = [round(int(at) / 1e6, 2) for _, at, *_ in drops[:200]]
-        told["count"] = [int(count) for _, count in found["c"][:200]]
+        record["lost_at_ms"] = [round(int(at) / 1e6, 2) for _, at, *_ in drops[:200]]
+        record["count"] = [int(count) for _, count in found["c"][:200]]
     if "p" in found:
         rows = [[round(int(delay) / 1e6, 6), float(f"{float(chance):.10g}")] for _, chance, delay in found["p"]]
-        told["pie"] = rows[:200] + rows[200 : int(world["seconds"] * 1000 / 15) : 10]
-    return told
+        record["pie"] = rows[:200] + rows[200 : int(world["seconds"] * 1000 / 15) : 10]
+    return record
 
 
 def red(program: Path, name: str, arrivals: dict[str, list[list[int]]]) -> dict[str, Any]:
-    """RED at the arrivals that ns-2 was given."""
+    """Run RED with the arrivals of ns-2."""
     listed, rate, values = RED[name]
     settings = f"{RED_BASE},{values},LinkBandwidth={rate}"
     text = "".join(f"{at} {size}\n" for at, size in arrivals[listed])
     lines = run(program, "red", settings, float(rate.removesuffix("Mbps")) * 1e6, standard_input=text)
     rows = [line for line in lines if line[0] != "attribute"]
     letters = {"-": ".", "Unforced_drop": "e", "Forced_drop": "f", "Unforced_mark": "m", "Forced_mark": "M"}
-    told = {
+    record = {
         "arrivals": listed,
         "parameters": {line[1]: " ".join(line[2:]) for line in lines if line[0] == "attribute"},
         "did": "".join(letters.get(row[4], "f") for row in rows),
@@ -209,12 +208,12 @@ def red(program: Path, name: str, arrivals: dict[str, list[list[int]]]) -> dict[
         "prob": [float(f"{float(row[2]):.10g}") for row in rows],
     }
     if len({row[3] for row in rows}) > 1:
-        told["max_p"] = [float(f"{float(row[3]):.10g}") for row in rows]
-    return told
+        record["max_p"] = [float(f"{float(row[3]):.10g}") for row in rows]
+    return record
 
 
 def formula(world: dict[str, Any]) -> dict[str, float]:
-    """Queue and its swing as Alizadeh et al. 2010 give them."""
+    """Return queue and oscillation by Alizadeh et al. 2010."""
     pipe = world["bps"] / 8 / FRAME * world["rtt_us"] * 1e-6 + world["threshold_packets"]
     swing = math.sqrt(2 * world["flows"] * pipe) / 2
     most = world["threshold_packets"] + world["flows"]
@@ -228,26 +227,26 @@ def formula(world: dict[str, Any]) -> dict[str, float]:
 
 
 def period(series: list[int], least: int) -> int:
-    """How many samples pass from one wave to the next: the highest peak of the autocorrelation after it was below 0."""
+    """Return the period in samples: the maximum of the autocorrelation after it first falls below 0."""
     mean = statistics.mean(series)
     wave = [value - mean for value in series]
     power = sum(value * value for value in wave)
-    found, best, below = 0, 0.0, False
+    result, best, below = 0, 0.0, False
     for lag in range(least, len(series) // 4):
         alike = sum(a * b for a, b in zip(wave, wave[lag:], strict=False)) / power
         below = below or alike < 0
         if below and alike > best:
-            found, best = lag, alike
-    return found
+            result, best = lag, alike
+    return result
 
 
 def spread(values: list[float]) -> list[float]:
-    """Least, mean and greatest."""
+    """Return minimum, mean and maximum."""
     return [round(it, 5) for it in (min(values), statistics.mean(values), max(values))]
 
 
 def dctcp(program: Path, world: dict[str, Any]) -> dict[str, Any]:
-    """Flows of DCTCP over a queue that marks above a threshold."""
+    """Run flows of DCTCP over a queue that marks above a threshold."""
     words = [world[key] for key in ("flows", "bps", "rtt_us", "threshold_packets", "seconds", "sample_us", "warm_s")]
     lines = run(program, "dctcp", *words)
     series = [int(line[1]) for line in lines if line[0] == "s"]
@@ -272,7 +271,7 @@ def dctcp(program: Path, world: dict[str, Any]) -> dict[str, Any]:
 def codel_of_the_rfc(  # noqa: PLR0915 - in the order of the text
     factor: float, target_ms: float, interval_ms: float, limit: int, seconds: float
 ) -> list[int]:
-    """Numbers of packets that RFC 8289's pseudocode (section 5) drops, with an exact square root."""
+    """Return the numbers of packets that RFC 8289's pseudocode (section 5) drops, with an exact square root."""
     target, interval = target_ms * 1e6, interval_ms * 1e6
     every = round(PACKET_NS / factor)
     plan = [0, 0, 0, *range(FIRST_NS, int(seconds * 1e9), every)]
@@ -289,7 +288,7 @@ def codel_of_the_rfc(  # noqa: PLR0915 - in the order of the text
             first_above = 0
             return -1, False
         number, at = waiting.popleft()
-        # The text has "bytes <= maxpacket" of what still waits.
+        # The text uses "bytes <= maxpacket" of the waiting packets.
         if now - at < target or len(waiting) * FRAME <= FRAME:
             first_above = 0
             return number, False
@@ -335,7 +334,7 @@ def codel_of_the_rfc(  # noqa: PLR0915 - in the order of the text
 
 
 def main() -> None:
-    """Record everything and write it."""
+    """Record all set-ups and write them."""
     arrivals = json.loads((RECORDS / "queue_ns2.json").read_text(encoding="utf-8"))["arrivals"]
     with tempfile.TemporaryDirectory() as folder:
         program = Path(folder) / "queue_ns3"

@@ -1,4 +1,4 @@
-"""Where records are stored: the package optcp-papers compares with them."""
+"""Directory of recordings, which the package optcp-papers uses for comparison."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""The DAS paper: duplicate ACKs that a receiver suppresses after IP fast reroute."""
+"""DAS paper: suppression of duplicate ACKs by the receiver after IP fast reroute."""
 
 from optcp_papers.das.fig1 import FIG1
 from optcp_papers.das.fig2 import FIG2

@@ -1,4 +1,4 @@
-"""Figure 2's single flow: goodput with and without suppression, over a scan of start times."""
+"""Figure 2: goodput of a single flow with and without suppression, over a scan of start times."""
 
 import itertools
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ BACKUP_STARTS = 100
 QUICK_STARTS = 24
 STOP_S, FAILURE_S, REPAIR_S = 11.0, 3.0, 8.0
 WATCHED_S = 1.0
-"""How long after a switch its consequences are looked for."""
+"""Time after a switchover in which its effects are counted, in s."""
 
 ROUTINGS: dict[str, Settings] = {
     "both": {},
@@ -33,11 +33,11 @@ ROUTINGS: dict[str, Settings] = {
     "both, lost": {"parameters.packets": "lost"},
     "forward, lost": {"parameters.packets": "lost", "parameters.direction": "forward"},
 }
-"""Which directions are rerouted, and whether packets in flight on the link survive its failure."""
+"""Rerouted directions, and whether packets in flight on the link survive its failure."""
 LOSSLESS = ("both", "forward")
 SLOWER_START = 2
 SLOWER = f", ssthresh {SLOWER_START}"
-"""The other end of what fits the printed values: an initial ssthresh of 2 packets."""
+"""Alternative value that fits the published values: an initial ssthresh of 2 packets."""
 
 TRIANGLE = "triangle, lfa"
 _NO_ALTERNATE = {"parameters.repair": "ti-lfa", "parameters.diagonal_cost": 3}
@@ -60,19 +60,19 @@ UNBROKEN = "no failure"
 LOSSES: dict[str, list[Settings]] = {"0": []} | {
     str(loss): [{"link": ["C", "R"], "kind": "independent", "probability": loss}] for loss in (0.001, 0.01)
 }
-"""What is lost at random where nothing fails, by its probability."""
+"""Random losses in the scenario without failure, by their probability."""
 UNBROKEN_SEEDS, QUICK_UNBROKEN_SEEDS = 10, 1
 
 NEAR_PRINT = 0.05
 WHY_LEVEL = (
-    "The level of goodput in congestion avoidance hangs on how far the first slow start goes and on the round trip "
-    "over the backup, which are unstated; the rows with an initial ssthresh of 2 packets show how much. "
-    "Both printed values are of one run."
+    "The level of goodput in congestion avoidance depends on the end of the first slow start and on the RTT "
+    "over the backup, which are unstated. The rows with an initial ssthresh of 2 packets show the effect. "
+    "Both published values are of one run."
 )
 
 
 def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
-    """One grid a model of rerouting and first slow start, one a backup, and one without a failure."""
+    """Return one grid per model of rerouting and first slow start, one per backup, and one without a failure."""
     common, world = overrides(WORLD, chosen), scenario("fig2")
 
     def study(name: str, settings: Settings, *names: str) -> Grid:
@@ -89,7 +89,7 @@ def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
 
 
 def seeds(name: str, size: Size) -> int:
-    """A seed is a start time; the claim asks for 500 where the paper had one."""
+    """Return the number of start times, each a seed; the claim needs 500 where the paper had one."""
     if name == UNBROKEN:
         return min(size.of(UNBROKEN_SEEDS, QUICK_UNBROKEN_SEEDS), UNBROKEN_SEEDS)
     return size.of(BACKUP_STARTS if name.startswith(BACKUP) else STARTS, QUICK_STARTS)
@@ -97,18 +97,18 @@ def seeds(name: str, size: Size) -> int:
 
 @dataclass(frozen=True)
 class World:
-    """The starts of a model of rerouting, over ``receiver``.
+    """Results of a model of rerouting, over ``receiver``; each seed is a start time.
 
     Attributes
     ----------
     goodput
         In-order bytes over ``time``.
     false
-        Recoveries and timeouts that began within a second after the repair.
+        Number of recoveries and RTOs that started within 1 s after the repair.
     resent
-        Segments sent again, over the run.
+        Number of retransmissions over the run.
     overtaken_at_failure, overtaken_at_repair
-        Segments that came after a later one, within a second after the failure and the repair.
+        Number of segments that arrived after a later one, within 1 s after the failure and after the repair.
     """
 
     goodput: Cells
@@ -124,23 +124,23 @@ class World:
 
     @property
     def hit(self) -> Cells:
-        """Which starts have a false fast retransmit under the plain receiver."""
+        """Mask of start times with a spurious fast retransmit under the plain receiver."""
         return self.false.at(receiver="plain") > 0
 
     @property
     def gain_pct(self) -> Cells:
-        """Gain over the plain receiver, of the starts that :attr:`hit` names."""
+        """Gain over the plain receiver in %, of the start times in :attr:`hit`."""
         return (100 * (self.payload / self.payload.at(receiver="plain") - 1)).where(self.hit)
 
     @property
     def best(self) -> int:
-        """The place of the start with the greatest gain of DAS, among all."""
+        """Index of the start time with the maximum gain of DAS, among all."""
         ratio = self.payload.at(receiver="das") / self.payload.at(receiver="plain")
         return int(np.argmax(ratio.values))
 
 
-def measure(done: StudyResult) -> World:
-    """Reduce the finished runs of a grid over receivers."""
+def measure(done: Done) -> World:
+    """Evaluate the finished runs of a grid over receivers."""
     after_failure, after_repair = ({"after": at, "until": at + WATCHED_S} for at in (FAILURE_S, REPAIR_S))
     events = done["reordering"]
     return World(
@@ -153,7 +153,7 @@ def measure(done: StudyResult) -> World:
 
 
 def find(found: Found) -> Findings:
-    """Rows a (receiver, routing), the four claims, distributions, and one run over time."""
+    """Return rows per (receiver, routing), the four claims, distributions, and one run over time."""
     worlds = {name: done.once(measure) for name, done in found.done.items() if name != UNBROKEN}
     worlds[BACKUP + TRIANGLE] = worlds["both"]
     shown, series = [], []
@@ -166,29 +166,29 @@ def find(found: Found) -> Findings:
         shown += share_rows({"routing": BACKUP + name}, worlds[BACKUP + name])
     told = {name: worlds[name] for name in (*LOSSLESS, *(name + SLOWER for name in LOSSLESS))}
     claims = {
-        "goodput-gain": {name: reaches_the_print(one) for name, one in told.items()},
-        "no-false-retransmits": {name: removes_every_false_one(one) for name, one in told.items()},
-        "receiver-only": {UNBROKEN: does_nothing_without_a_shorter_path(found.done[UNBROKEN])},
-        "any-backup": {name: works_with_the_backup(worlds[BACKUP + name]) for name in BACKUPS},
+        "goodput-gain": {name: matches_published_run(item) for name, item in told.items()},
+        "no-false-retransmits": {name: das_removes_false_retransmits(item) for name, item in told.items()},
+        "receiver-only": {UNBROKEN: receivers_equal_without_failure(found.done[UNBROKEN])},
+        "any-backup": {name: works_with_each_backup(worlds[BACKUP + name]) for name in BACKUPS},
     }
     note = (
-        f"Goodput counts {WIRE_BYTES} B a packet, as ns-2's sink did; of the payload alone it is "
-        f"{MSS_BYTES / WIRE_BYTES:.1%} of that (`payload_kbps`). A false retransmit is a recovery or timeout that "
-        f"begins within {WATCHED_S:g} s after the repair, when nothing is lost. Rows of goodput and gain are over "
-        "the starts that have one under the plain receiver. On the square no neighbour of A is a loop-free "
-        "alternate, so that LFA alone has no backup there and is left out."
+        f"Goodput counts {WIRE_BYTES} B per packet, as ns-2's sink did; the payload is "
+        f"{MSS_BYTES / WIRE_BYTES:.1%} of that (`payload_kbps`). A false retransmit is a recovery or RTO that "
+        f"starts within {WATCHED_S:g} s after the repair, when nothing is lost. Rows of goodput and gain are over "
+        "start times with a false retransmit under the plain receiver. On the square no neighbour of A is a loop-free "
+        "alternate, so LFA alone has no backup there and is omitted."
     )
     return Findings(shown, claims, [*series, *one_run(worlds["both"])], [note])
 
 
-def share_rows(of: Key, world: World) -> list[Row]:
-    """How many starts have a false retransmit, by receiver."""
-    return rows({"false_retransmit_share_pct": (world.false > 0).share().times(100)}, key=behind(of))
+def share_rows(prefix: Key, world: World) -> list[Row]:
+    """Return the share of start times with a false retransmit, by receiver."""
+    return rows({"false_retransmit_share_pct": (world.false > 0).share().times(100)}, key=behind(prefix))
 
 
-def all_rows(of: Key, world: World) -> list[Row]:
-    """The same, and goodput and gain of the starts that have one, if any has."""
-    found = share_rows(of, world)
+def all_rows(prefix: Key, world: World) -> list[Row]:
+    """Return these shares, and goodput and gain of start times with a false retransmit, if there are any."""
+    result = share_rows(prefix, world)
     printed = tables("das")
     prints = {
         "plain": {"goodput_kbps": printed["single_flow_plain_kbps"]},
@@ -204,65 +204,65 @@ def all_rows(of: Key, world: World) -> list[Row]:
         if receiver in SUPPRESSING:
             gain = world.gain_pct.at(receiver=receiver)
             metrics["gain_pct"] = gain.mean()
-            # The greatest of these starts: nothing is estimated.
+            # The maximum over these start times is exact, not an estimate.
             metrics["gain_pct_max"] = gain.mean().known(np.nanmax(gain.values))
-        found += rows(metrics, prints.get(receiver), WHY_LEVEL, {"receiver": receiver, **of})
-    return found
+        result += rows(metrics, prints.get(receiver), WHY_LEVEL, {"receiver": receiver, **prefix})
+    return result
 
 
 def distribution(routing: str, world: World) -> list[Series]:
-    """How the gain of DAS is distributed, if any start is hit."""
+    """Return the distribution of the gain of DAS, if any start time has a false retransmit."""
     gain = world.gain_pct.at(receiver="das").values
     gain = gain[~np.isnan(gain)]
     return histogram.curves({"routing": routing, "receiver": "das"}, gain, 1, "gain") if gain.size else []
 
 
 def one_run(world: World) -> list[Series]:
-    """Goodput over time of the start with the greatest gain."""
+    """Return goodput over time for the start time with the maximum gain."""
     time = world.goodput.axis("time")
     x = [round(end, 6) for end in time.numbers or ()]
     mbps = kbps(1, STOP_S / len(time)) / 1000 * world.goodput
-    found = []
+    result = []
     for receiver in RECEIVERS:
         key: Key = {"routing": "both", "receiver": receiver, "seed": mbps.seeds[world.best]}
         y = mbps.at(receiver=receiver).values[world.best].round(4).tolist()
-        found.append(Series("one run", key, "time", "s", "goodput", "Mb/s", x, y))
-    return found
+        result.append(Series("one run", key, "time", "s", "goodput", "Mb/s", x, y))
+    return result
 
 
-def reaches_the_print(world: World) -> list[Part]:
-    """Judge: the greatest gain, and both goodputs of its run, within 5 % of the printed ones."""
+def matches_published_run(world: World) -> list[Part]:
+    """Judge: the maximum gain, and both goodputs of its run, within 5 % of the published values."""
     printed = tables("das")
     plain, das = (kbps(float(world.payload.at(receiver=name).values[world.best]), STOP_S) for name in ("plain", "das"))
     parts = []
     for name, value, print_ in (
         ("greatest gain, %", 100 * (das / plain - 1), printed["single_flow_gain_pct"]),
-        ("its run's goodput without DAS, kb/s", plain, printed["single_flow_plain_kbps"]),
-        ("its run's goodput with DAS, kb/s", das, printed["single_flow_das_kbps"]),
+        ("goodput of its run without DAS, kb/s", plain, printed["single_flow_plain_kbps"]),
+        ("goodput of its run with DAS, kb/s", das, printed["single_flow_das_kbps"]),
     ):
-        text = f"{name}: {value:.1f} of {len(world.payload.seeds)} starts, printed {print_:g}"
+        text = f"{name}: {value:.1f} of {len(world.payload.seeds)} starts, published {print_:g}"
         parts.append(judge.exact_part(text, abs(value / print_ - 1) <= NEAR_PRINT))
     return parts
 
 
-def removes_every_false_one(world: World) -> list[Part]:
-    """Judge: overtaking only after the repair; with DAS nothing is sent again and no run gets less."""
+def das_removes_false_retransmits(world: World) -> list[Part]:
+    """Judge: reordering only after the repair; with DAS nothing is retransmitted and no run has less goodput."""
     starts = len(world.payload.seeds)
     late = int((world.overtaken_at_failure > 0).values.sum())
     some = int((world.overtaken_at_repair.at(receiver="plain") > 0).values.sum())
     again = int((world.resent.at(receiver="das") > 0).values.sum())
     short = ((world.payload.at(receiver="plain") - world.payload.at(receiver="das")) / MSS_BYTES).values
-    less = f"{int((short > 0).sum())} of {starts}, by {max(0, short.max()):.0f} packets at most"
+    less = f"{int((short > 0).sum())} of {starts}, by at most {max(0, short.max()):.0f} packets"
     return [
         judge.exact_part(f"runs with overtaking in (3 s, 4 s]: {late} of {world.payload.values.size}", late == 0),
         judge.exact_part(f"starts with overtaking in (8 s, 9 s]: {some} of {starts}", some > 0),
-        judge.exact_part(f"starts with a segment sent again under das: {again} of {starts}", again == 0),
-        judge.exact_part(f"starts that get less with das: {less}", bool((short <= 0).all())),
+        judge.exact_part(f"starts with a retransmission under das: {again} of {starts}", again == 0),
+        judge.exact_part(f"starts with less goodput under das: {less}", bool((short <= 0).all())),
     ]
 
 
-def does_nothing_without_a_shorter_path(done: StudyResult) -> list[Part]:
-    """Judge: without a failure every packet of every run is the same under all receivers, with losses and without."""
+def receivers_equal_without_failure(done: Done) -> list[Part]:
+    """Judge: without a failure all packets are equal under all receivers, with and without losses."""
     cells = list(itertools.product(LOSSES, RECEIVERS))
     same = dict.fromkeys(cells, 0)
     for _, runs in done:
@@ -278,13 +278,13 @@ def does_nothing_without_a_shorter_path(done: StudyResult) -> list[Part]:
 
 
 def equal(one: Run, other: Run) -> bool:
-    """Whether two runs have the same packets at the same times."""
+    """Return whether two runs have the same packets at the same times."""
     first, second = one["packets"], other["packets"]
     return all(np.array_equal(first[name], second[name]) for name in ("time_ps", "event", "seq", "ack"))
 
 
-def works_with_the_backup(world: World) -> list[Part]:
-    """Judge: false retransmits with the plain receiver for some start, none with DAS."""
+def works_with_each_backup(world: World) -> list[Part]:
+    """Judge: false retransmits with the plain receiver for some start time, none with DAS."""
     starts = len(world.false.seeds)
     plain, das = ((world.false.at(receiver=name) > 0).values.sum() for name in ("plain", "das"))
     return [

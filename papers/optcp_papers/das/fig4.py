@@ -1,4 +1,4 @@
-"""Figure 4: the gain in goodput over the number of measured connections, on both interpretations of the '#' network."""
+"""Figure 4: gain in goodput over the number of measured connections, for both interpretations of the '#' network."""
 
 from dataclasses import dataclass
 
@@ -16,8 +16,8 @@ TOPOLOGIES: dict[str, Settings] = {
     "square": {},
     "diagonal": {"parameters.diagonal_cost": 1, "parameters.repair": "lfa"},
 }
-"""A plain '#', with the backup A-B-D-C in a tunnel; and one with the diagonal B-C, whose backup is A-B-C."""
-LABELS = {"gain_pct": "gain in goodput", "false_recoveries_pct": "false recoveries a connection"}
+"""Networks: a plain '#' with the backup A-B-D-C in a tunnel, and one with the diagonal B-C and the backup A-B-C."""
+LABELS = {"gain_pct": "gain in goodput", "false_recoveries_pct": "false recoveries per connection"}
 ASSUMED = (
     *WORLD,
     Assumed("background_flows", 10, positive_int, "parameters.background"),
@@ -25,7 +25,7 @@ ASSUMED = (
 
 
 def study(topology: str, n: int) -> str:
-    """What the grid of a topology and n is called."""
+    """Return the name of the grid of a topology and n."""
     return f"{topology}, n = {n}"
 
 
@@ -35,27 +35,27 @@ NOT_QUICK = {
 
 
 def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
-    """One grid a (topology, n), over the receivers."""
+    """Return one grid per (topology, n), over the receivers."""
     common = overrides(ASSUMED, chosen)
     axes = {"receiver": receivers("plain", "das")}
 
-    def one(topology: str, n: int) -> Grid:
+    def make_grid(topology: str, n: int) -> Grid:
         settings = {**common, **TOPOLOGIES[topology], "parameters.flows": n}
         return options.grid(scenario("fig4"), settings, axes, f"das fig4, {study(topology, n)}")
 
-    return {study(topology, n): one(topology, n) for topology in TOPOLOGIES for n in CONNECTIONS}
+    return {study(topology, n): make_grid(topology, n) for topology in TOPOLOGIES for n in CONNECTIONS}
 
 
 @dataclass(frozen=True)
 class Network:
-    """The runs of a topology, over the ``n`` that were run.
+    """Results of a topology, over the simulated ``n``.
 
     Attributes
     ----------
     gain_pct
-        Gain in goodput with DAS.
+        Gain in goodput with DAS, in %.
     false_recoveries_pct
-        How many fewer recoveries and timeouts a connection has with DAS than without, in per cent: false ones.
+        Recoveries and RTOs per connection without DAS minus with DAS, in %; the difference are false ones.
     """
 
     gain_pct: Cells
@@ -63,7 +63,7 @@ class Network:
 
 
 def network(payload: Cells, recoveries: Cells) -> Network:
-    """Compare the receivers, from in-order bytes and from recoveries and timeouts a connection."""
+    """Compare the receivers by in-order bytes and by recoveries and RTOs per connection."""
     plain, das = ({"receiver": name} for name in ("plain", "das"))
     return Network(
         gain_pct=100 * (payload.at(**das) / payload.at(**plain) - 1),
@@ -72,44 +72,44 @@ def network(payload: Cells, recoveries: Cells) -> Network:
 
 
 def measure(topology: str, found: Found) -> Network:
-    """Reduce the finished runs of a topology, without the n that were not run."""
+    """Evaluate the finished runs of a topology, without the n that were not simulated."""
     studies = {n: done for n in CONNECTIONS if (done := found.done[study(topology, n)]).seeds}
     payload = {str(n): done.once(payload_bytes) for n, done in studies.items()}
     recoveries = {str(n): done.once(recoveries_and_timeouts) / n for n, done in studies.items()}
     return network(stack("n", payload), stack("n", recoveries))
 
 
-def payload_bytes(done: StudyResult) -> Cells:
-    """In-order bytes of the measured connections."""
+def payload_bytes(done: Done) -> Cells:
+    """Return the in-order bytes of the measured connections."""
     return done["goodput"].cells().total("group", "time")
 
 
-def recoveries_and_timeouts(done: StudyResult) -> Cells:
-    """Recoveries and timeouts of the measured connections, over the run."""
+def recoveries_and_timeouts(done: Done) -> Cells:
+    """Return the number of recoveries and RTOs of the measured connections over the run."""
     return done["reordering"].count(event=("recovery", "timeout"))
 
 
 def find(found: Found) -> Findings:
-    """The gain and the share of connections that suffer, by topology and n."""
+    """Return the gain and the share of affected connections, by topology and n."""
     networks = {topology: measure(topology, found) for topology in TOPOLOGIES}
     shown, series = [], []
-    for topology, one in networks.items():
-        metrics = {metric: getattr(one, metric).mean() for metric in LABELS}
+    for topology, item in networks.items():
+        metrics = {metric: getattr(item, metric).mean() for metric in LABELS}
         of_topology = rows(metrics, key=behind({"topology": topology}))
         shown += of_topology
         for metric, label in LABELS.items():
             of_metric = [row for row in of_topology if row.metric == metric]
             series += curves_over(of_metric, "n", Axis("measured connections, n", ""), Axis(label, "%"))
     note = (
-        "`false_recoveries_pct` is how many more recoveries and timeouts a connection has with the plain receiver "
-        "than with DAS, in per cent: overtaking after the repair is the only cause, since no queue overflows."
+        "`false_recoveries_pct` is the number of recoveries and RTOs per connection with the plain receiver minus "
+        "with DAS, in %. Reordering after the repair is the only cause, because no queue overflows."
     )
-    claims = {"gain-falls-with-connections": {topology: falls_with_n(one) for topology, one in networks.items()}}
+    claims = {"gain-falls-with-connections": {topology: falls_with_n(entry) for topology, entry in networks.items()}}
     return Findings(shown, claims, series, [note])
 
 
 def falls_with_n(one: Network) -> list[Part]:
-    """Judge: a gain at n = 1; gain and share of connections that suffer fall with n."""
+    """Judge: there is a gain at n = 1; gain and share of affected connections fall with n."""
     ns = one.gain_pct.axis("n").values
     steps = [f"n = {n}" for n in ns]
     first = one.gain_pct.at(n=1)

@@ -16,7 +16,7 @@ KIND_STYLES: dict[str, dict[str, Any]] = {
     "arrived over the longer path": {"marker": "s", "color": "#0072B2", "markersize": 4},
     "arrived over the shorter path": {"marker": "o", "color": "#009E73", "markersize": 4},
     "ACK received": {"marker": "_", "color": "#222222", "markersize": 7, "markeredgewidth": 1.6},
-    "sent again": {"marker": "^", "color": "#E69F00", "markersize": 6},
+    "retransmitted": {"marker": "^", "color": "#E69F00", "markersize": 6},
     "lost": {"marker": "x", "color": "#D55E00", "markersize": 6},
 }
 ROUTING_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7")
@@ -28,10 +28,10 @@ REPAIR_S = {"transient": 4.0, "persistent": 12.0, "persistent, own updates": 12.
 
 @draws("das/fig1")
 def fig1(result: Result) -> list[Figure]:
-    """A column a kind of failure: who rewrote its table when, and the goodput of the flow."""
+    """Draw forwarding updates and the goodput of the flow, one column per kind of failure."""
     kinds = distinct(result.series, "failure")
     caption = (
-        "One seed: which router rewrote forwarding entries when, and why; below, the goodput of the flow in intervals "
+        "One seed: forwarding entries that each router rewrote, by cause; below, the goodput of the flow in intervals "
         "of 100 ms. Grey: the link A-C is down."
     )
     with page(result, caption, (9.2, 4.2), 2, len(kinds), sharex="col", sharey="row") as made:
@@ -56,7 +56,7 @@ def fig1(result: Result) -> list[Figure]:
 
 @draws("das/fig2")
 def fig2(result: Result) -> list[Figure]:
-    """How often a start has a false retransmit, how the gain is distributed, and one run over time."""
+    """Draw the share of starts with a false retransmit, the distribution of the gain, and one run over time."""
     return [*_shares(result), *_gains(result), *_one_run(result)]
 
 
@@ -69,7 +69,7 @@ def _shares(result: Result) -> list[Figure]:
     with page(result, caption, (8.2, 0.27 * len(routings) + 1.2), part="shares") as made:
         for shift, receiver in ((-0.15, "plain"), (0.15, "das")):
             chosen = where(rows, receiver=receiver)
-            y = [routings.index(one.key["routing"]) + shift for one in chosen]
+            y = [routings.index(item.key["routing"]) + shift for item in chosen]
             intervals.marks_across(made.panel, chosen, y, RECEIVER_COLOURS[receiver], receiver)
         made.panel.set_yticks(range(len(routings)), routings)
         made.panel.invert_yaxis()
@@ -84,10 +84,10 @@ def _gains(result: Result) -> list[Figure]:
     if not curves:
         return []
     caption = (
-        "Gain in goodput with DAS, of the starts that have a false fast retransmit without it, in steps of 1 %, with "
-        "normal fits. Dotted: the printed maximum."
+        "Gain in goodput with DAS, of the starts that have a false fast retransmit without it, in bins of 1 %, with "
+        "normal fits. Dotted: the published maximum."
     )
-    printed = next((one.paper for one in result.rows if one.metric == "gain_pct_max" and one.paper), None)
+    printed = next((row.paper for row in result.rows if row.metric == "gain_pct_max" and row.paper), None)
     with page(result, caption, (8.2, 2.8), part="gain") as made:
         panel = made.panel
         for colour, routing in zip(ROUTING_COLOURS, distinct(curves, "routing"), strict=False):
@@ -106,7 +106,7 @@ def _gains(result: Result) -> list[Figure]:
 def _one_run(result: Result) -> list[Figure]:
     curves = where(result.series, "one run")
     caption = (
-        f"Goodput in intervals of 100 ms of the start with the greatest gain (seed {curves[0].key['seed']}), 552 B a "
+        f"Goodput in intervals of 100 ms of the start with the maximum gain (seed {curves[0].key['seed']}), 552 B per "
         "packet. Grey: the link A-C is down."
     )
     with page(result, caption, (8.2, 2.8), part="run") as made:
@@ -125,10 +125,10 @@ def _one_run(result: Result) -> list[Figure]:
 
 @draws("das/fig4")
 def fig4(result: Result) -> list[Figure]:
-    """Gain and share of connections that suffer, over n."""
+    """Draw gain and share of affected connections over n."""
     labels = list(dict.fromkeys(curve.name for curve in result.series))
     caption = (
-        "Gain in goodput of n connections, and how many of them have a false recovery without DAS, on both "
+        "Gain in goodput of n connections, and share of connections with a false recovery without DAS, for both "
         "interpretations of the network; means with 95 % intervals over failure times."
     )
     with page(result, caption, (8.2, 3.0), 1, len(labels)) as made:
@@ -143,13 +143,13 @@ def fig4(result: Result) -> list[Figure]:
 
 @draws("das/fig6")
 def fig6(result: Result) -> list[Figure]:
-    """A row a case and a column a receiver; first the paper's cases, then the other losses on the longer path."""
+    """Draw one row per case and one column per receiver: the paper's cases, then the other losses."""
     cases = distinct(result.series, "case")
     figures = []
     for name, chosen in (("paper", cases[:3]), ("beside", cases[3:])):
         caption = (
-            f"Cases {', '.join(chosen)}: packets as they come to the receiver and ACKs as they come to the sender, "
-            "numbered as in the paper. An ACK stands at the packet that it asks for. Dotted: a timeout."
+            f"Cases {', '.join(chosen)}: packets at the receiver and ACKs at the sender, numbered as in the paper. "
+            "An ACK is drawn at the packet that it requests. Dotted: an RTO."
         )
         size, lines, columns = (9.2, 2.1 * len(chosen) + 0.6), len(chosen), len(RECEIVER_COLOURS)
         with page(result, caption, size, lines, columns, part=name, sharex=True, sharey=True) as made:
@@ -176,20 +176,20 @@ def _fig6_panel(panel: Axes, result: Result, case: str, receiver: str) -> None:
 
 @draws("das/repairs")
 def repairs(result: Result) -> list[Figure]:
-    """A row a duration of the failure, a column a sender with its variants: goodput over the paths' difference."""
+    """Draw goodput over the paths' difference, by duration of the failure, sender and variant."""
     durations = distinct(result.series, "failure_s")
     caption = (
-        "Goodput in the 2 s after the repair, by how much longer the backup was; a column a sender, a row a duration "
-        "of the failure."
+        "Goodput in the 2 s after the repair, by additional delay of the backup; one column per sender, one row per "
+        "duration of the failure."
     )
     size = (9.2, 2.6 * len(durations) + 0.8)
     with page(result, caption, size, len(durations), len(SENDERS), sharex=True, sharey=True) as made:
         for line, duration in zip(made.panels, durations, strict=True):
             for panel, sender in zip(line, SENDERS, strict=True):
                 curves = where(result.series, failure_s=duration)
-                _repairs_panel(panel, [one for one in curves if str(one.key["sender"]).startswith(sender)])
+                _repairs_panel(panel, [curve for curve in curves if str(curve.key["sender"]).startswith(sender)])
                 panel.set_title(f"{sender}, failure of {duration:g} s")
-        made.label(x="how much longer the backup is (ms)", y="goodput (Mb/s)")
+        made.label(x="additional backup delay (ms)", y="goodput (Mb/s)")
         made.legend(4, of=made.panels[0, SENDERS.index("SACK")])
     return made.drawn
 
@@ -200,7 +200,7 @@ def _repairs_panel(panel: Axes, curves: list[Series]) -> None:
         receiver = str(curve.key["receiver"])
         colour = VARIANT_COLOURS[variant] if variant else RECEIVER_COLOURS[receiver]
         style: dict[str, Any] = {"linestyle": "--" if variant else "-", "marker": "o", "markersize": 3}
-        # Curves that lie on each other: the later one is drawn over the earlier one, and thinner.
+        # Draw later curves thinner, so that coinciding curves are all visible.
         width = {"plain": 2.6, "das": 1.8, "das-bounded": 1.0}[receiver] if not variant else 1.0
         panel.plot(range(len(curve.x)), curve.y, linewidth=width, color=colour, label=variant or receiver, **style)
     panel.set_xticks(range(len(curves[0].x)), [f"{x:g}" for x in curves[0].x])

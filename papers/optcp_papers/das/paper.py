@@ -1,4 +1,4 @@
-"""What all exhibits of the paper share: its name, its receivers, and how goodput is counted."""
+"""Name, receivers and definition of goodput that all experiments of the DAS paper share."""
 
 from pathlib import Path
 from typing import TypeVar
@@ -8,22 +8,22 @@ from optcp.papers.kit import Assumed, Cells, built_in, not_negative, positive_in
 PAPER = "M. Mao, Z. Wen, K. L. Yeung: Enhancing TCP Performance in IP Fast Reroute, IEEE ICC 2012"
 
 RECEIVERS = {"plain": "every", "das": "das", "das-bounded": "das-bounded"}
-"""Names in the results, and the scenario's ``duplicate_acks``."""
+"""Values of the scenario's ``duplicate_acks``, by name in the results."""
 SUPPRESSING = ("das", "das-bounded")
 
 MSS_BYTES = 512
 WIRE_BYTES = 552
-"""What ns-2 counts of a packet: 40 bytes of headers beside the payload."""
+"""Size that ns-2 counts per packet: the payload and 40 bytes of headers."""
 Payload = TypeVar("Payload", float, "Cells")
 
 
 def scenario(name: str) -> Path:
-    """A shipped scenario of this paper."""
+    """Return the path of a shipped scenario of this paper."""
     return Path(__file__).with_name("scenarios") / f"das-{name}.toml"
 
 
 def receivers(*names: str) -> dict[str, dict[str, str]]:
-    """The axis ``receiver`` of a grid: all of them, or those of some names."""
+    """Return the axis ``receiver`` of a grid, with all receivers or those of some names."""
     return {name: {"parameters.receiver": RECEIVERS[name]} for name in names or RECEIVERS}
 
 
@@ -45,9 +45,9 @@ WORLD = (
     built_in("queue_packets", "unlimited"),
     built_in("header_bytes", "40"),
 )
-"""Unstated parameters of the sender and of the starts. ns-2 begins with ssthresh at its window limit, 20."""
+"""Unstated parameters of the sender and of the starts. In ns-2 the initial ssthresh is the window limit, 20."""
 
 
 def kbps(payload: Payload, seconds: float, packet_bytes: int = WIRE_BYTES) -> Payload:
-    """Goodput in kb/s of so many payload bytes, each packet counted with ``packet_bytes``."""
+    """Return goodput in kb/s from payload bytes, where each packet counts ``packet_bytes``."""
     return payload * packet_bytes / MSS_BYTES * 8 / seconds / 1000

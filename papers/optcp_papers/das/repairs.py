@@ -1,4 +1,4 @@
-"""Beyond the paper: suppression at the receiver against what senders can do about reordering by themselves."""
+"""Extension of the paper: suppression at the receiver compared with the senders' own measures against reordering."""
 
 from dataclasses import dataclass, replace
 
@@ -22,7 +22,7 @@ SENDERS: dict[str, Settings] = {
 }
 RECEIVERS = ("plain", "das", "das-bounded")
 SUPPRESSED = ("NewReno", "SACK", "linux-6")
-"""Senders that are also run with the suppressing receivers."""
+"""Senders that also run with the suppressing receivers."""
 DIFFERENCES_MS = (1, 5, 20, 60)
 DURATIONS_S = (0.2, 2.0)
 QUICK_DURATION_S = 2.0
@@ -33,7 +33,7 @@ WAYS = {
     for sender in SENDERS
     for receiver in (RECEIVERS if sender in SUPPRESSED else RECEIVERS[:1])
 }
-"""Every (sender, receiver), sender by sender."""
+"""All pairs (sender, receiver), ordered by sender."""
 
 ASSUMED = (
     built_in("bottleneck_bps", "20000000"),
@@ -45,20 +45,22 @@ ASSUMED = (
 
 
 def study(duration_s: float) -> str:
-    """What the grid of a failure's duration is called."""
+    """Return the name of the grid of a failure's duration."""
     return f"failure of {duration_s:g} s"
 
 
 def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
-    """One grid a duration of the failure, over the paths' difference and the ways."""
+    """Return one grid per duration of the failure, over the paths' difference and the ways."""
     del chosen
 
-    def one(duration_s: float) -> Grid:
+    def make_grid(duration_s: float) -> Grid:
         works_at_s = FAILURE_S + duration_s
         failure = {"parameters.works_at": f"{works_at_s:g} s", "stop": f"{works_at_s + AFTER_S:g} s"}
         axes = {
             "failure_s": {f"{duration_s:g}": failure},
-            "difference_ms": {one: {"parameters.difference": f"{one} ms"} for one in DIFFERENCES_MS},
+            "difference_ms": {
+                differences_m: {"parameters.difference": f"{differences_m} ms"} for differences_m in DIFFERENCES_MS
+            },
             "way": {
                 way: {**SENDERS[sender], "tcp.all.duplicate_acks": "every" if receiver == "plain" else receiver}
                 for way, (sender, receiver) in WAYS.items()
@@ -66,19 +68,19 @@ def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
         }
         return options.grid(scenario("repairs"), {}, axes, f"das repairs, {study(duration_s)}")
 
-    return {study(duration_s): one(duration_s) for duration_s in DURATIONS_S}
+    return {study(duration_s): make_grid(duration_s) for duration_s in DURATIONS_S}
 
 
 @dataclass(frozen=True)
 class World:
-    """The runs of a failure's duration, over ``failure_s`` (that one), ``difference_ms`` and ``way``.
+    """Results for one duration of the failure, over ``failure_s`` (one value), ``difference_ms`` and ``way``.
 
     Attributes
     ----------
     mbps
-        Goodput after the repair.
+        Goodput after the repair, in Mb/s.
     recoveries, timeouts, resent
-        How many there were from the repair on.
+        Number of recoveries, RTOs and retransmissions after the repair.
     """
 
     mbps: Cells
@@ -87,18 +89,18 @@ class World:
     resent: Cells
 
 
-def measure(done: StudyResult) -> World:
-    """Reduce the finished runs of a duration.
+def measure(done: Done) -> World:
+    """Evaluate the finished runs of a duration.
 
     Raises
     ------
     ValueError
-        If a run has losses, of which this exhibit is to be free.
+        If a run has losses, which this experiment must not have.
     """
     drops = done.table("scalars").where(metric="drops")
-    # A run has a row for each reason.
+    # The table has one row per run and reason.
     if dropped := sorted({reason for reason, count in zip(drops["of"], drops["value"], strict=True) if count}):
-        raise ValueError(f"the study is one without losses, and there are {', '.join(dropped)}")
+        raise ValueError(f"the study must have no losses, but has {', '.join(dropped)}")
     (duration_s,) = done.axes[0].numbers or ()
     repair_s = FAILURE_S + duration_s
     payload = done["goodput"].between(repair_s, repair_s + AFTER_S).total("group")
@@ -109,32 +111,32 @@ def measure(done: StudyResult) -> World:
 
 
 def find(found: Found) -> Findings:
-    """Rows a (sender, receiver, difference, duration), and curves over the difference."""
+    """Return rows per (sender, receiver, difference, duration), and curves over the difference."""
     shown, series = [], []
     for done in (done for done in found.done.values() if done.seeds):
         of_duration = all_rows(done.once(measure))
         shown += of_duration
         of_goodput = [row for row in of_duration if row.metric == "goodput_mbps"]
-        x, y = Axis("how much longer the backup is", "ms"), Axis("goodput", "Mb/s")
+        x, y = Axis("additional backup delay", "ms"), Axis("goodput", "Mb/s")
         series += [replace(curve, ci95=[]) for curve in curves_over(of_goodput, "difference_ms", x, y)]
     note = (
-        f"Goodput is that of the {AFTER_S:g} s after the repair. `gain_pct` is against the same sender with the "
-        "plain receiver, or against SACK alone where a sender is a variant of it, paired by seed. Nothing is lost "
-        "in any run, so that every recovery, timeout and retransmission is needless. The model has no sender that "
+        f"Goodput is of the {AFTER_S:g} s after the repair. `gain_pct` is relative to the same sender with the "
+        "plain receiver, or to SACK for a variant of it, paired by seed. No run loses a packet, "
+        "so every recovery, RTO and retransmission is spurious. The model has no sender that "
         "raises its threshold of three duplicates (RFC 4653, or Linux's estimate of reordering)."
     )
     return Findings(shown, {}, series, [note])
 
 
 def base(way: str) -> str:
-    """What a gain is against: the sender, or SACK for its variants, with the plain receiver."""
+    """Return the reference of a gain: the sender, or SACK for its variants, with the plain receiver."""
     sender, _ = WAYS[way]
     return f"{sender if sender in SUPPRESSED else 'SACK'}; plain"
 
 
 def all_rows(world: World) -> list[Row]:
-    """Goodput, needless recoveries, and gain; retransmissions and timeouts where there are any."""
-    found = []
+    """Return goodput, spurious recoveries and gain, and retransmissions and RTOs if there are any."""
+    result = []
     (failure,) = world.mbps.axis("failure_s").values
     for difference in DIFFERENCES_MS:
         for way, (sender, receiver) in WAYS.items():
@@ -158,8 +160,8 @@ def all_rows(world: World) -> list[Row]:
                 "difference_ms": difference,
                 "failure_s": float(failure),
             }
-            found += rows(metrics, key=key)
-    return found
+            result += rows(metrics, key=key)
+    return result
 
 
 REPAIRS = Exhibit(

@@ -1,4 +1,4 @@
-"""Evidence for the model of TCP from outside the project: long runs, recorded cases, and the page that lists them."""
+"""External evidence for the TCP model: long runs, recorded cases, and the page that lists them."""
 
 from optcp_papers.evidence.bbr3_states import BBR3_STATES
 from optcp_papers.evidence.bbr_share import BBR3_SHARE, BBR_SHARE
@@ -31,4 +31,4 @@ EXPERIMENTS = (
     BBR3_SHARE,
     QUEUES,
 )
-"""In the order of the page."""
+"""Experiments in the order of the page."""

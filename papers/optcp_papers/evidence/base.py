@@ -1,4 +1,4 @@
-"""What an experiment is, and the form in which its result is stored."""
+"""Definition of an experiment, and stored form of its result."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from optcp.study import Study, StudyResult
 from optcp_papers.evidence.outside import Figure
 
 MOST_DIGITS = 15
-"""A figure has no more decimals than this."""
+"""Maximum number of decimals of a figure."""
 
 
 @dataclass(frozen=True)
 class Compared:
-    """An outside figure beside one of ours.
+    """External figure compared with one of ours.
 
     Attributes
     ----------
     sharp
-        Whether the comparison tells small differences; None for a count of cases.
+        Whether the comparison can detect small differences; None for a count of cases.
     """
 
     source: str
@@ -40,12 +40,13 @@ class Row:
     Attributes
     ----------
     key
-        What it is of.
+        Identification of the figure.
     value, ci95
-        The figure and its 95 % interval; no interval for a count, open ends where one run is not enough.
+        Figure and its 95 % interval; no interval for a count, open ends if one run is not enough.
     n
-        Runs or cases behind it.
+        Number of runs or cases.
     outside
+        External figures for comparison; empty if there are none.
         What it is compared with; empty where nothing outside is known.
     """
 
@@ -57,7 +58,7 @@ class Row:
 
 
 class Cell(TypedDict):
-    """A cell in a result's provenance."""
+    """Parameter combination in a result's provenance."""
 
     set: NotRequired[list[str]]
     seeds: tuple[int, int]
@@ -65,7 +66,7 @@ class Cell(TypedDict):
 
 
 class Provenance(TypedDict):
-    """Where a result comes from: runs, or cases."""
+    """Origin of a result: runs, or cases."""
 
     version: str
     scenario: NotRequired[str]
@@ -78,22 +79,22 @@ class Provenance(TypedDict):
 
 @dataclass(frozen=True)
 class Result:
-    """What an experiment found, as it is stored (``<name>.json``).
+    """Result of an experiment as it is stored (``<name>.json``).
 
     Attributes
     ----------
     experiment, title
-        Its name and what it is about.
+        Name and subject.
     about
-        Paragraphs: the world, what counts, what is known of differences.
+        Paragraphs: scenario, definition of the figure, known reasons for differences.
     value, unit_n
         Headings of the columns of figures and of their number.
     digits
-        Decimals that are shown.
+        Number of decimals shown.
     rows
-        The figures.
+        Figures.
     provenance
-        Version, seeds, digests, and each cell with the settings that make it again.
+        Version, seeds, digests, and each combination with the settings that reproduce it.
     """
 
     experiment: str
@@ -106,17 +107,17 @@ class Result:
     provenance: Provenance
 
     def to_json(self) -> str:
-        """Write it for a file."""
+        """Return the JSON text of the result."""
         return json_text(asdict(self))
 
     @classmethod
     def from_json(cls, text: str) -> Result:
-        """Read what :meth:`to_json` wrote.
+        """Read a text of :meth:`to_json`.
 
         Raises
         ------
         ValueError
-            If the text is no experiment's result.
+            If the text is not the result of an experiment.
         """
         result = stored.one(cls, stored.table(text))
         if not 0 <= result.digits <= MOST_DIGITS:
@@ -131,24 +132,24 @@ class Result:
 
 
 Studies = dict[Any, Study]
-Found = Mapping[Any, StudyResult]
-"""Their finished runs, by the same names."""
+Found = Mapping[Any, Done]
+"""Finished runs by the names of the studies."""
 Figures = Iterable[tuple[dict[str, str], Interval, *tuple[Figure, ...]]]
-"""Of each row the key, our figure, and outside ones that are not in the tables. Estimates of cells are such a thing."""
+"""Key, our figure, and external figures that are not in the tables (such as estimates per combination), by row."""
 
 
 @dataclass(frozen=True)
 class Runs:
-    """Where figures of runs come from.
+    """Source of figures that come from runs.
 
     Attributes
     ----------
     scenario
-        The shipped scenario that is run.
+        Shipped scenario of the runs.
     studies
-        From how many seeds are wanted (None: the experiment's own number) to studies of it, by a name of their own.
+        Function from the number of seeds (None: the experiment's own) to its studies by name.
     find
-        From their finished runs to figures, in the order of the rows.
+        Function from the finished runs to figures, in the order of the rows.
     """
 
     scenario: str
@@ -157,19 +158,19 @@ class Runs:
 
 
 Cases = Callable[[], tuple[list[Row], dict[str, Any]]]
-"""Counts what agrees among cases that a checkout has: gives rows and their provenance."""
+"""Function that counts agreeing cases of a checkout, and returns rows and their provenance."""
 
 
 @dataclass(frozen=True)
 class Experiment:
-    """Something that is compared with evidence from outside; :class:`Result` says what else it has.
+    """Comparison with external evidence; :class:`Result` describes the other attributes.
 
     Attributes
     ----------
     name
-        As the command line and the tables of outside figures have it.
+        Name on the command line and in the tables of external figures.
     source
-        What it is made from.
+        Source of its figures.
     """
 
     name: str
@@ -182,10 +183,10 @@ class Experiment:
 
 
 def counted(key: dict[str, str], agree: int, cases: int, source: str) -> Row:
-    """The row of so many cases, of which so many agree with an outside source."""
+    """Return the row of ``cases`` cases of which ``agree`` agree with an external source."""
     return Row(key, agree, None, cases, [Compared(source, f"{cases}", "agrees" if agree == cases else "differs")])
 
 
 def geometric(logs: Interval) -> Interval:
-    """The geometric mean whose logarithm is estimated."""
+    """Return the geometric mean from an estimate of its logarithm."""
     return Interval(math.exp(logs.estimate), math.exp(logs.low), math.exp(logs.high), logs.n)

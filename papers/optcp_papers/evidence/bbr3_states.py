@@ -1,4 +1,4 @@
-"""The states of BBR version 3, one after the other, against what the draft says of them."""
+"""States of BBR version 3 compared with the draft."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ from optcp_papers.evidence.bbr_link import (
 )
 
 MARGIN = 0.99
-"""The draft paces so far below the bandwidth (section 5.6.2)."""
+"""Pacing rate over bandwidth times gain (section 5.6.2)."""
 STARTUP_GAIN, DRAIN_GAIN, UP_GAIN, DOWN_GAIN = 2.77, 0.5, 1.25, 0.90
 HALF = PRODUCT // 2
 STEADY_MS, PROBES_MS = 2_000.0, 5_000.0
 LONG_ROUND_TRIP_MS = 200.0
 RISE, FALL = UP_GAIN * MARGIN - 1, 1 - DOWN_GAIN * MARGIN
-"""Segments a millisecond by which the flight changes."""
+"""Change of the flight in segments per ms."""
 UP_MS = 41.0
 for _ in range(2):
     UP_MS += PRODUCT + RISE * UP_MS
-"""Three round trips, each as long as the flight was at its start: 41, 49.7 and 61.5 ms."""
+"""Duration of UP: three round trips, each as long as the flight at its start: 41, 49.7 and 61.5 ms."""
 UP_FLIGHT = PRODUCT + RISE * UP_MS
 STARTUP_TEST = "startup_fills_the_pipe_and_drain_empties_the_queue"
 RATE_TEST = "the_rate_is_the_bandwidth_times_the_gain_of_the_state"
@@ -66,11 +66,11 @@ WANTED = (
     Wanted("PROBE_RTT", "least flight (segments)", PROBE_TEST, printed(HALF, 0)),
     Wanted("PROBE_RTT", "at the least flight (ms)", PROBE_TEST, ("200 to 240", 200.0, 200.0 + ROUND_TRIP_MS)),
 )
-"""In the order of the page."""
+"""Figures in the order of the page."""
 
 
 def runs_of(short: np.ndarray, sent: np.ndarray, round_trip_ms: float) -> list[tuple[float, float]]:
-    """From when to when segments left faster than they are delivered, each time: the UPs."""
+    """Return start and end of each period in which segments left faster than they are delivered (UP)."""
     at = sent[short]
     breaks = np.flatnonzero(np.diff(at) > round_trip_ms)
     begins, ends = np.r_[0, breaks + 1], np.r_[breaks, len(at) - 1]
@@ -78,7 +78,7 @@ def runs_of(short: np.ndarray, sent: np.ndarray, round_trip_ms: float) -> list[t
 
 
 def measured(run: Run) -> Measured:
-    """Every figure that the slow link shows, by state and name."""
+    """Return the figures of the slow link, by state and name."""
     at_ms, flight, window = sender(run)
     before = at_ms < STEADY_MS
     full_ms = at_ms[before][flight[before].argmax()]
@@ -86,18 +86,18 @@ def measured(run: Run) -> Measured:
 
     sent = sent_ms(run)
     waits, sent = np.diff(sent), sent[1:]
-    # The flight is beyond DRAIN's window at first, and nothing leaves.
+    # At first the flight exceeds DRAIN's window, so no segment leaves.
     draining = waits[(sent > full_ms) & (sent < drained_ms) & (waits > 1.5)]
     cycling = (sent >= STEADY_MS) & (sent < PROBES_MS)
     short, long = waits < 0.9, (waits > 1.05) & (waits < 1.5)
     middle = (waits > 1.005) & (waits < 1.02)
     ups = runs_of(short & (sent >= STEADY_MS), sent, ROUND_TRIP_MS)
     probes = stays((window == HALF) & (at_ms > STEADY_MS), at_ms)
-    # Cycles that PROBE_RTT does not interrupt.
+    # Use cycles without a PROBE_RTT only.
     pairs = [
-        (one, next_)
-        for one, next_ in itertools.pairwise(ups)
-        if not any(one[0] < begin < next_[0] for begin, _ in probes)
+        (item, next_)
+        for item, next_ in itertools.pairwise(ups)
+        if not any(item[0] < begin < next_[0] for begin, _ in probes)
     ]
     down_ms = [at_ms[(at_ms > end) & (flight <= PRODUCT)][0] - end for _, end in ups[:-1]]
     least = [flight[(at_ms >= begin) & (at_ms < end)].min() for begin, end in probes]
@@ -122,14 +122,14 @@ def measured(run: Run) -> Measured:
 
 
 def clock(run: Run) -> Measured:
-    """What the long link shows: there 63 round trips are longer than three seconds."""
+    """Return the figures of the long link, on which 63 round trips take more than three seconds."""
     at_ms, _, window = sender(run)
     sent = sent_ms(run)
     waits, sent = np.diff(sent), sent[1:]
     steady = sent >= 2 * STEADY_MS
     ups = runs_of((waits < 0.9) & steady, sent, LONG_ROUND_TRIP_MS)
     probes = stays((window <= LONG_ROUND_TRIP_MS / 2) & (at_ms > STEADY_MS), at_ms)
-    # REFILL lasts a round trip before UP.
+    # REFILL lasts one round trip before UP.
     wait_ms = [min(up for up, _ in ups if up > end) - end - LONG_ROUND_TRIP_MS for _, end in probes if end < ups[-1][0]]
     return {("PROBE_BW", CLOCK): np.mean(wait_ms) / 1e3}
 
@@ -147,19 +147,18 @@ BBR3_STATES = Experiment(
     value="ours",
     source=VERSION.runs(),
     about=(
-        'The same flow and link with `congestion = "bbr3"`; one row is of a link five times as long, where 63 round '
-        "trips take longer than three seconds. The scenario is `tcp-bbr`.",
-        "`BBRv3 draft` is what draft-ietf-ccwg-bbr-06 says. `BBRv3 draft, worked` is what follows from it for this "
-        "link by hand: whole segments and ACKs, of which there is one a millisecond, and the draft's pacing 1 % "
-        "below the bandwidth, which its gains do not show. No kernel that was at hand has this version: nothing "
-        "here is compared with a run of another program. The tests are in "
-        "`crates/tcp/src/congestion/bbr3/tests.rs`.",
-        "STARTUP falls behind once, for the reason that version 1 does. From then on a round trip carries 3 % less "
-        "than twice the one before; why is not known beyond the margin of 1 % and a window of whole segments.",
-        "Where each figure comes from: 2.77, 0.5, 0.90, 1 and 1.25 (section 5.6.1), the first rate without margin "
-        "(5.6.2); DRAIN ends with one product in flight (5.3.2); UP ends when three round trips have not shown a "
-        "quarter more (5.3.1.2), and DOWN with one product (5.3.3.1), which leaves no queue; probes are as many "
-        "round trips apart as the product has segments, here 39 or 40, or two to three seconds (5.3.3.8.2); half a "
-        "product for 200 ms and a round trip, when no shorter round trip was seen for 5 s (5.3.4).",
+        'Flow and link of BBR version 1 with `congestion = "bbr3"`. One row uses a link with five times the RTT, '
+        "where 63 RTTs take longer than three seconds. The scenario is `tcp-bbr`.",
+        "`BBRv3 draft` are statements of draft-ietf-ccwg-bbr-06. `BBRv3 draft, worked` are values derived from it by "
+        "hand for this link: whole segments and ACKs, one per millisecond, and the draft's pacing 1 % below the "
+        "bandwidth, which its gains do not include. No available kernel has this version, so no figure is compared "
+        "with a run of another program. The tests are in `crates/tcp/src/congestion/bbr3/tests.rs`.",
+        "STARTUP falls behind once, for the same reason as version 1. Later round trips carry 3 % less than twice the "
+        "previous one. The reasons that are known are the margin of 1 % and a window of whole segments.",
+        "Origin of each figure: 2.77, 0.5, 0.90, 1 and 1.25 (section 5.6.1), the first rate without margin (5.6.2). "
+        "DRAIN ends with one product in flight (5.3.2). UP ends when three round trips have not shown a quarter more "
+        "(5.3.1.2), and DOWN with one product (5.3.3.1), which leaves no queue. The interval between probes is the "
+        "number of segments in the product, in round trips (here 39 or 40), or two to three seconds (5.3.3.8.2). "
+        "PROBE_RTT keeps half a product for 200 ms and a round trip, if no shorter RTT was observed for 5 s (5.3.4).",
     ),
 )

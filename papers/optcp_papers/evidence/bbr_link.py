@@ -1,4 +1,4 @@
-"""One flow of BBR on a link of its own: how its states are measured, whichever version it is."""
+"""Measurement of the states of one BBR flow on its own link, for all versions of BBR."""
 
 from __future__ import annotations
 
@@ -19,30 +19,30 @@ SCENARIO = "tcp-bbr"
 SEEDS = 10
 MSS_BYTES = 1460
 PRODUCT = 40
-"""Segments in a least round trip of 40 ms, one a millisecond."""
+"""Segments per minimum RTT of 40 ms, one per ms."""
 ROUND_TRIP_MS = 40.0
 ROUNDS = 7
-"""Round trips of STARTUP that the fast link does not limit."""
+"""Number of STARTUP round trips that the fast link does not limit."""
 LINKS = {
     "slow": {},
     "fast": {"parameters.rate": "1200 Mbps", "parameters.delay": "19.995 ms", "stop": "1 s"},
     "long": {"parameters.delay": "99.4999984 ms"},
 }
-"""As the scenario has it; a hundred times the rate and the same round trip; five times the round trip."""
+"""Links: that of the scenario, one with a hundred times the rate, and one with five times the RTT."""
 
 Measured = dict[tuple[str, str], Any]
 """Figures by state and name."""
 
 
 def printed(value: float, digits: int) -> tuple[str, float, float]:
-    """An outside figure as it is shown, and its range."""
+    """Return an external figure as it is shown, and its range."""
     text = f"{value:.{digits}f}"
     return text, *outside.printed_range(text)
 
 
 @dataclass(frozen=True)
 class Wanted:
-    """A figure of the state machine: the test that works it by hand too, and its values outside."""
+    """Figure of the state machine, with the test that also derives it by hand, and its external values."""
 
     state: str
     figure: str
@@ -55,25 +55,25 @@ GROWTH = (
     Wanted("STARTUP", "sent in the third round trip / in the second", "", printed(2.0, 2)),
     Wanted("STARTUP", "sent in a round trip / in the one before, from then on", "", printed(2.0, 2)),
 )
-"""What :func:`startup` finds beside the pacing gain."""
+"""Figures of :func:`startup` other than the pacing gain."""
 
 
 @dataclass(frozen=True)
 class Version:
-    """A version of BBR.
+    """Version of BBR.
 
     Attributes
     ----------
     name
-        Of its experiment.
+        Name of its experiment.
     sources
-        The draft, and what is worked by hand from it.
+        The draft, and values worked from it by hand.
     settings
-        What of the scenario makes it.
+        Scenario settings that select it.
     links
-        The links that it is measured on, and what each shows.
+        Links of its runs, and the figures of each.
     wanted
-        Its figures in the order of the page.
+        Figures in the order of the page.
     """
 
     name: str
@@ -83,7 +83,7 @@ class Version:
     wanted: tuple[Wanted, ...]
 
     def runs(self) -> Runs:
-        """Where the figures come from."""
+        """Return the source of the figures."""
         return Runs(SCENARIO, self._studies, self._find)
 
     def _studies(self, seeds: int | None) -> Studies:
@@ -91,36 +91,40 @@ class Version:
         return {name: Study(SCENARIO, {"link": {name: link}}, seeds=seeds or SEEDS) for name, link in links.items()}
 
     def _find(self, done: Found) -> Figures:
-        """One flow alone, state by state."""
+        """Return the figures of a single flow, by state."""
         found: list[Measured] = []
         for seed in zip(*(done[name] for name in self.links), strict=True):
             runs = zip(self.links.values(), seed, strict=True)
             found.append({key: value for measure, (_, (run,)) in runs for key, value in measure(run).items()})
-        for one in self.wanted:
-            key = {"state": one.state, "figure": one.figure, "test": f"`{one.test}`" if one.test else "this experiment"}
-            beside = zip(self.sources, (one.draft, one.worked), strict=True)
+        for item in self.wanted:
+            key = {
+                "state": item.state,
+                "figure": item.figure,
+                "test": f"`{item.test}`" if item.test else "this experiment",
+            }
+            beside = zip(self.sources, (item.draft, item.worked), strict=True)
             more = tuple(outside.Figure(source, self.name, key, *figure) for source, figure in beside if figure)
-            yield key, stats.mean([of_seed[one.state, one.figure] for of_seed in found]), *more
+            yield key, stats.mean([of_seed[item.state, item.figure] for of_seed in found]), *more
 
 
 def sender(run: Run) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """When the sender changed, its flight and its window in segments."""
+    """Return times of the sender's changes in ms, its flight and its window in segments."""
     of = run["sender"]
     window = np.rint(of["cwnd_bytes"] / MSS_BYTES).astype(int)
     return of["time_ps"] / 1e9, of["flight_segments"].astype(int), window
 
 
 def sent_ms(run: Run) -> np.ndarray:
-    """When segments were sent."""
+    """Return the times at which segments were sent, in ms."""
     sent = run["packets"].where(event="sent")
     return np.asarray(sent["time_ps"][~sent["ack"]] / 1e9)
 
 
 def startup(run: Run) -> Measured:
-    """What the fast link shows, by state and name: how STARTUP grows, and its pacing gain in the second round trip.
+    """Return the figures of the fast link: growth in STARTUP, and its pacing gain in the second round trip.
 
-    A round trip ends with the ACK of the first segment that it sent. The rate that the gain multiplies is that of the
-    initial window a round trip, until more was delivered.
+    A round trip ends with the ACK of the first segment that was sent in it. The gain multiplies a rate of one initial
+    window per round trip until more has been delivered.
     """
     sent, acked = sent_ms(run), run["packets"].where(event="acked")
     acked_ms, acked_to = acked["time_ps"] / 1e9, acked["seq"]
@@ -130,7 +134,7 @@ def startup(run: Run) -> Measured:
         rounds.append(int(((sent >= begin_ms) & (sent < end_ms)).sum()))
         begin_ms, first = end_ms, first + rounds[-1]
     second = np.diff(sent[rounds[0] : rounds[0] + rounds[1]])
-    early, later = (one.figure for one in GROWTH)
+    early, later = (item.figure for item in GROWTH)
     return {
         ("STARTUP", early): rounds[2] / rounds[1],
         ("STARTUP", later): (rounds[-1] / rounds[2]) ** (1 / (ROUNDS - 3)),
@@ -139,6 +143,6 @@ def startup(run: Run) -> Measured:
 
 
 def stays(inside: np.ndarray, at_ms: np.ndarray) -> list[tuple[float, float]]:
-    """From when to when something held, each time that it has ended."""
+    """Return start and end of each finished period in which ``inside`` is true."""
     edges = np.diff(inside.astype(int))
     return list(zip(at_ms[1:][edges == 1], at_ms[1:][edges == -1], strict=False))

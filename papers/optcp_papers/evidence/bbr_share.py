@@ -1,4 +1,4 @@
-"""What BBR takes of a link that it shares with CUBIC or Reno, by the size of the queue."""
+"""Share of BBR on a link with CUBIC or Reno, by queue size."""
 
 from __future__ import annotations
 
@@ -14,29 +14,29 @@ SCENARIO = "tcp-bbr-share"
 MODEL = "Ware et al. 2019, model"
 SEEDS = 10
 PRODUCT = 100 / 3
-"""Packets that the link holds in a base round trip: 10 Mb/s, 40 ms, 1500 bytes."""
+"""Number of packets in a base RTT: 10 Mb/s, 40 ms, 1500 bytes."""
 ROUND_TRIP_S, PACKET_S = 0.040, 0.0012
 OTHERS = {"cubic": "hystart", "reno": "standard"}
-"""What may end slow start, by congestion control: as in Linux."""
+"""Slow start by congestion control, as in Linux."""
 QUEUES = {
     "1": ("0.5", "1", "2", "4", "8", "16", "32"),
     "4": ("8", "16", "32"),
     "16": ("8", "16", "32"),
 }
-"""In bandwidth-delay products, by the number of other flows."""
+"""Queues in bandwidth-delay products, by the number of other flows."""
 
 
 def packets(queue: str) -> int:
-    """A queue in bandwidth-delay products as whole packets."""
+    """Convert a queue in bandwidth-delay products to whole packets."""
     return round(float(queue) * PRODUCT)
 
 
 def model(queue: int) -> float:
-    """BBR's share beside flows that always fill a queue of so many packets, however many they are.
+    """Return BBR's share with any number of other flows that always fill a queue of ``queue`` packets.
 
-    Ware et al. 2019: BBR keeps twice the product of its share and the least round trip, in which only the others'
-    packets wait. Theirs is 1/2 - 1/(2X) - 4/q with a queue of q packets and X products, or nothing; and BBR sends
-    nothing for q/c + 0.2 s + l in each 10 s, while it looks for the least round trip.
+    Ware et al. 2019: BBR keeps twice the product of its share and the minimum RTT in flight. Only packets of the others
+    wait in that RTT. The others' share is 1/2 - 1/(2X) - 4/q with a queue of q packets and X products, at least 0.
+    BBR sends nothing for q/c + 0.2 s + l in each 10 s, while it probes for the minimum RTT.
     """
     others = 0.5 - 0.5 * PRODUCT / queue - 4 / queue
     silent_s = queue * PACKET_S + 0.2 + ROUND_TRIP_S
@@ -44,7 +44,7 @@ def model(queue: int) -> float:
 
 
 def studies(seeds: int | None, version: str = "bbr") -> Studies:
-    """Every congestion control of the others, number of them and queue, beside a version of BBR."""
+    """Return all combinations of the others' congestion control, their number and the queue, for a BBR version."""
     ours = {} if version == "bbr" else {"tcp.bbr.congestion": version}
     controls = {
         f"beside {control}": {"parameters.congestion": control, "parameters.slow_start": slow_start, **ours}
@@ -63,7 +63,7 @@ def studies(seeds: int | None, version: str = "bbr") -> Studies:
 
 
 def shares(done: Found) -> Iterator[tuple[dict[str, str], Interval]]:
-    """BBR's part of all goodput after the warm-up."""
+    """Yield BBR's share of all goodput after the warm-up."""
     goodput = done["all"]["goodput"].between("60 s", "460 s")
     for at, ours in (goodput.at(group="bbr") / goodput.total("group")).mean():
         others, queue = at["others, queue"].split(", ")
@@ -71,7 +71,7 @@ def shares(done: Found) -> Iterator[tuple[dict[str, str], Interval]]:
 
 
 def find(done: Found) -> Figures:
-    """The share beside the model's."""
+    """Yield the share with that of the model."""
     for key, ours in shares(done):
         theirs = f"{model(packets(key['queue'])):.3f}"
         text = f"{theirs} (ours {100 * (ours.estimate / float(theirs) - 1):+.0f} %)"
@@ -86,18 +86,18 @@ BBR_SHARE = Experiment(
     source=Runs(SCENARIO, studies, find),
     about=(
         "One flow of BBR and one or more of CUBIC or Reno, all with the profile `linux-6`, share a drop-tail link of "
-        "10 Mb/s with a base round trip of 40 ms. The queue is in bandwidth-delay products of 33.3 packets, the packet "
-        "in transmission included. BBR's part of all goodput from 60 s to 460 s. Starts are drawn from 5 s, and hosts "
-        "keep each packet for up to 1.2 ms. The scenario is `tcp-bbr-share`.",
-        "The model supposes others that always fill the queue, and BBR that its window alone limits. Here the others "
-        "keep 0.7 or half of their window when the queue overflows, so that BBR, which goes by the least of 10 s, sees "
-        "a shorter round trip than the model has and keeps less in flight; and in the round trip after a loss it sends "
-        "no more than is delivered. So every share is below the model or meets it. The paper gives the model a median "
-        "error of 5 % beside CUBIC and of 8 % beside Reno on its own testbed; why ours are further off is not known "
-        "beyond this, and nothing was changed to bring them nearer.",
-        "The 40 % are from the abstract of the same paper, for one flow of BBR beside as many as 16 others; it does "
-        "not say with what queue, so they stand beside all three. Hock et al. have no figure here: their finding for "
-        "queues below one product is that BBR suppresses CUBIC, which stands as any share above a half.",
+        "10 Mb/s with a base RTT of 40 ms. The queue is in bandwidth-delay products of 33.3 packets, including the "
+        "packet in transmission. The figure is BBR's share of all goodput from 60 s to 460 s. Start times are random "
+        "from 5 s, and hosts delay each packet by up to 1.2 ms. The scenario is `tcp-bbr-share`.",
+        "The model assumes that the others always fill the queue, and that only BBR's window limits BBR. Here the "
+        "others keep 0.7 or half of their window when the queue overflows. BBR, which uses the minimum RTT of 10 s, "
+        "therefore measures a shorter RTT than the model and keeps less in flight. In the round trip after a loss it "
+        "also sends no more than is delivered. Every share is therefore at or below the model. The paper states a "
+        "median error of the model of 5 % with CUBIC and of 8 % with Reno on its own testbed. No further reason for "
+        "our larger difference is known, and nothing was changed to reduce it.",
+        "The 40 % are from the abstract of the same paper, for one flow of BBR with up to 16 others. It does not "
+        "state the queue, so all three queues are compared with it. Hock et al. have no figure here: they found that "
+        "BBR suppresses CUBIC with queues below one product, which is shown as any share above a half.",
     ),
 )
 
@@ -107,8 +107,8 @@ BBR3_SHARE = Experiment(
     value="share of BBR",
     source=Runs(SCENARIO, functools.partial(studies, version="bbr3"), shares),
     about=(
-        'The same flows, link and queues with `congestion = "bbr3"`: what version 3 takes where version 1 took the '
-        "shares above. There is no outside figure: no program that was at hand has this version, and the model above "
-        "is of a sender that losses do not slow down.",
+        'The same flows, link and queues with `congestion = "bbr3"`: shares of version 3 where version 1 had the '
+        "shares above. There is no external figure: no available program has this version, and the model above "
+        "describes a sender that does not slow down after losses.",
     ),
 )

@@ -1,4 +1,4 @@
-"""The states of BBR version 1, one after the other, against what the draft says of them."""
+"""States of BBR version 1 compared with the draft."""
 
 from __future__ import annotations
 
@@ -25,21 +25,21 @@ from optcp_papers.evidence.bbr_link import (
 )
 
 BURSTS = 6
-"""Segments of room for three bursts, of two each at this rate."""
+"""Number of segments in three bursts, of two each at this rate."""
 LEAST = 4
-"""Segments that PROBE_RTT keeps."""
+"""Number of segments that PROBE_RTT keeps."""
 HIGH = 2.885
-"""2/ln 2, as Linux has it."""
+"""2/ln 2, the value of Linux."""
 MARGIN = 0.99
-"""Linux paces so far below the rate that the draft says."""
+"""Linux's pacing rate over the draft's."""
 STEADY_MS, PROBES_MS = 2_000.0, 10_000.0
 STARTUP_FLIGHT = math.ceil(HIGH * PRODUCT / 2) * 2 + BURSTS
-"""2.885 products, whole and even, and the bursts."""
+"""Flight at the end of STARTUP: 2.885 products, rounded up to an even number, and the bursts."""
 DRAIN_MS = (STARTUP_FLIGHT - PRODUCT - BURSTS) / (1 - MARGIN / HIGH)
-"""From the greatest flight to one product and the bursts, at 0.99 / 2.885 of what the link carries."""
+"""Time from the maximum flight to one product and the bursts, at 0.99 / 2.885 of the link rate."""
 CYCLE_MS = (1.25 * PRODUCT + BURSTS + 2 - 45) / (1.25 * MARGIN - 1) + 7 * (ROUND_TRIP_MS + 1)
-"""A phase ends with the first ACK after 40 ms; the one that probes takes the flight from 45 to 58 segments."""
-STARTUP_TEST = "startup_fills_the_pipe_and_drain_empties_the_queue"
+"""Duration of a cycle. A phase ends with the first ACK after 40 ms; probing raises the flight from 45 to 58."""
+STARTUP_TEST = "startup_fills_the_pipe_and_drain_takes_its_queue_away"
 CYCLE_TEST = "bandwidth_is_probed_for_in_cycles_of_eight_phases"
 PROBE_TEST = "minimum_rtt_is_probed_every_ten_seconds"
 
@@ -66,14 +66,14 @@ WANTED = (
     Wanted("PROBE_RTT", "least flight (segments)", PROBE_TEST, printed(LEAST, 0)),
     Wanted("PROBE_RTT", "at the least flight (ms)", PROBE_TEST, ("200 to 240", 200.0, 200.0 + ROUND_TRIP_MS)),
 )
-"""In the order of the page."""
+"""Figures in the order of the page."""
 
 
 def measured(run: Run) -> Measured:
-    """Every figure that the slow link shows, by state and name."""
+    """Return the figures of the slow link, by state and name."""
     at_ms, flight, window = sender(run)
 
-    # DRAIN begins where the threshold is set, and the window's gain falls from 2.885 to 2 when it ends.
+    # DRAIN starts when the threshold is set. When it ends, the window's gain falls from 2.885 to 2.
     full = int(np.flatnonzero(np.isfinite(run["sender"]["ssthresh_bytes"]))[0])
     drained = full + int(np.argmax(window[full:] < HIGH * PRODUCT))
 
@@ -83,7 +83,7 @@ def measured(run: Run) -> Measured:
     cycling = (sent >= STEADY_MS) & (sent < PROBES_MS)
     waits = gaps[cycling]
     short, long = waits < 0.9, waits >= 1.2
-    # A cycle is from the first short wait to the next one that follows others.
+    # A cycle lasts from the first short wait to the next short wait that follows other waits.
     short_ms = sent[cycling][short]
     begins = short_ms[1:][np.diff(short_ms) > 2 * ROUND_TRIP_MS]
 
@@ -120,19 +120,20 @@ BBR_STATES = Experiment(
     value="ours",
     source=VERSION.runs(),
     about=(
-        "One flow of BBR alone on a link that carries a segment in 1 ms, with a least round trip of 40 ms and room for "
-        "every queue; an ACK for every segment. A rate is that of the median wait between two segments, as a multiple "
-        "of the link's. The first three rows are of a link a hundred times as fast, which seven round trips of STARTUP "
-        "do not fill; the gain there is over the initial window a round trip. The scenario is `tcp-bbr`.",
-        "`BBR draft` is what draft-cardwell-iccrg-bbr-congestion-control-00 says. `BBR draft, worked` is what follows "
-        "from it for this link by hand, with what Linux adds: pacing 1 % below the rate, which is why every gain is "
-        "1 % lower than the draft's, room for three bursts, and whole segments and ACKs, of which there is one a "
-        "millisecond. The tests work the same figures by hand; they are in `crates/tcp/src/congestion/bbr/tests.rs`.",
-        "STARTUP falls behind once: the ten segments that leave at first come back at once, and so do the samples of "
-        "them; those of the second round trip show its full rate with its last ACKs only. After that each round trip "
-        "carries twice as much as the one before.",
-        "Where each figure comes from: 2/ln 2 = 2.885 is the least gain that doubles what is sent (section 4.3.2.1), "
-        "its inverse drains (4.3.3); 1.25, 0.75 and six times 1 (4.3.4.1); four segments for at least 200 ms and a "
-        "round trip, when no shorter round trip was seen for 10 s (4.3.5).",
+        "One flow of BBR alone on a link that carries a segment in 1 ms, with a minimum RTT of 40 ms, an unlimited "
+        "queue, and an ACK for every segment. A rate is derived from the median interval between two segments, as a "
+        "multiple of the link rate. The first three rows use a link with a hundred times the rate, which seven round "
+        "trips of STARTUP do not fill; the gain there is relative to the initial window per round trip. The scenario "
+        "is `tcp-bbr`.",
+        "`BBR draft` are statements of draft-cardwell-iccrg-bbr-congestion-control-00. `BBR draft, worked` are values "
+        "derived from it by hand for this link, with Linux's additions: pacing 1 % below the rate, which makes every "
+        "gain 1 % lower than the draft's, space for three bursts, and whole segments and ACKs, one per millisecond. "
+        "The tests derive the same figures by hand; they are in `crates/tcp/src/congestion/bbr/tests.rs`.",
+        "STARTUP falls behind once: the initial ten segments return together, and so do their rate samples. The "
+        "samples of the second round trip only reach its full rate with its last ACKs. After that each round trip "
+        "carries twice as much as the previous one.",
+        "Origin of each figure: 2/ln 2 = 2.885 is the minimum gain that doubles the sent data (section 4.3.2.1), its "
+        "inverse drains (4.3.3); 1.25, 0.75 and six times 1 (4.3.4.1); four segments for at least 200 ms and a round "
+        "trip, if no shorter RTT was observed for 10 s (4.3.5).",
     ),
 )

@@ -1,4 +1,4 @@
-"""How much of a drop-tail link one flow fills, by the size of the buffer."""
+"""Utilisation of a drop-tail link by one flow, by buffer size."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ from optcp_papers.evidence.variants import VARIANTS
 
 SCENARIO = "tcp-buffer"
 BUFFERS = {"1/4": 25, "1/2": 50, "1": 100}
-"""Packets, by the share of the 100 packets that the link and its round trip hold."""
+"""Buffer in packets, by its share of the 100 packets that the link holds per RTT."""
 SEEDS = 5
 RATE_BPS = 8_000_000
 SECONDS = 900
-"""Of the 1000 simulated ones; the first 100 are cut off."""
+"""Measured seconds: 1000 without the first 100."""
 
 
 def studies(seeds: int | None) -> Studies:
-    """Every variant with every buffer."""
+    """Return every variant with every buffer."""
     buffers = {share: {"parameters.buffer": f"{packets} packets"} for share, packets in BUFFERS.items()}
     return {"all": Study(SCENARIO, {"variant": VARIANTS, "buffer": buffers}, seeds=seeds or SEEDS)}
 
 
 def find(done: Found) -> Figures:
-    """Utilisation by a single flow."""
+    """Return the utilisation by a single flow."""
     sent = done["all"]["load"].between("100 s", "1000 s").at(port="R->D")
     return (8 * sent / SECONDS / RATE_BPS).mean()
 
@@ -33,10 +33,10 @@ BUFFER = Experiment(
     value="share of the link",
     source=Runs(SCENARIO, studies, find),
     about=(
-        "One greedy flow on a drop-tail link of 8 Mb/s with a base round trip of 100 ms: 100 packets of 1000 bytes, "
-        "headers included. The buffer counts the packet in transmission. The share of the link's rate that data takes, "
-        "headers and retransmissions included, from 100 s to 1000 s. The scenario is `tcp-buffer`.",
-        "The given figures are of a world whose product of rate and round trip is not known. ns-2.35 on our world is "
-        "the like-for-like comparison.",
+        "One greedy flow on a drop-tail link of 8 Mb/s with a base RTT of 100 ms: 100 packets of 1000 bytes, "
+        "including headers. The buffer includes the packet in transmission. The figure is the share of the link rate "
+        "that data use, including headers and retransmissions, from 100 s to 1000 s. The scenario is `tcp-buffer`.",
+        "The product of rate and RTT of the published figures is not known. ns-2.35 in our scenario is the "
+        "like-for-like comparison.",
     ),
 )

@@ -1,4 +1,4 @@
-"""Recorded single-flow cases: how many agree with what ns-2.35 did, by the program that came with the records."""
+"""Recorded single-flow cases: number that agree with ns-2.35, judged by the program that came with the records."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Case = dict[str, Any]
 
 @dataclass(frozen=True)
 class Member:
-    """A member of a family of choices, and the cases in which it is at work."""
+    """Option of a family, and the condition for cases that exercise it."""
 
     family: str
     name: str
@@ -64,11 +64,11 @@ MEMBERS = (
     Member("ack", "every-packet", lambda case: not case["tcp"]["delayed_ack"]),
     Member("ack", "delayed", lambda case: case["tcp"]["delayed_ack"]),
 )
-"""What a case can speak for. A case speaks for several members at once."""
+"""Options that cases can test; one case can test several."""
 
 
 def count() -> tuple[list[Row], dict[str, Any]]:
-    """Cases that agree, one row a member."""
+    """Count the agreeing cases, one row per option."""
     if not REFERENCE.is_dir():
         raise InputError(f"{REFERENCE}: there are no recorded cases here; run this in a checkout of the sources")
     cases: list[Case] = []
@@ -95,10 +95,10 @@ def count() -> tuple[list[Row], dict[str, Any]]:
 
 
 def compared(cases: Path, listed: list[Case], place: Path) -> tuple[set[str], set[str]]:
-    """The cases that agree, by the reference's own program, and those that cannot be run.
+    """Return the cases that agree, judged by the reference's own program, and those that cannot run.
 
-    That program takes recorded transmissions from the directory ``traces`` beside it: a copy of it gets them there also
-    where they are written in the case itself.
+    That program reads recorded transmissions from the directory ``traces`` next to it. Running a copy of it also
+    provides those that are written in the case itself.
     """
     shutil.copytree(REFERENCE / "traces", place / "traces")
     shutil.copy(REFERENCE / "compare.py", place)
@@ -124,10 +124,10 @@ CONFORMANCE = Experiment(
     digits=0,
     source=count,
     about=(
-        "Single flows with losses named packet by packet, recorded with ns-2.35 (`tests/reference/tcp`): "
-        "`optcp conformance` runs them, and the program that came with the records, `compare.py`, compares completion "
-        "time, retransmissions, timeouts, and each transmission with its time where these were recorded. A row counts "
-        "the cases in which a member is at work; a case stands in several rows. A case that asks for a loss recovery "
-        "which does not exist here stands in the row of that recovery only, as one that does not agree.",
+        "Single flows with scripted losses, recorded with ns-2.35 (`tests/reference/tcp`). `optcp conformance` runs "
+        "them. The program that came with the records, `compare.py`, compares completion time, retransmissions, "
+        "timeouts, and each transmission with its time if recorded. A row counts the cases that exercise an option; a "
+        "case counts in several rows. A case that requires a loss recovery which does not exist here only counts in "
+        "the row of that recovery, as one that does not agree.",
     ),
 )

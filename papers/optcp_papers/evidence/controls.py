@@ -1,4 +1,4 @@
-"""Congestion controls of Linux, against a kernel that was recorded."""
+"""Congestion controls of Linux compared with a recorded kernel."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ MSS_BYTES = 1448
 NONE_LOST = 100_000
 """Beyond every transfer."""
 SYN_S = 0.1
-"""The round trip of the SYN, behind which data begin."""
+"""RTT of the SYN, after which data start."""
 DIGITS = {"completion (s)": 2, "first ssthresh (segments)": 0, "second ssthresh (segments)": 0}
-"""Decimals of each recorded figure, in the order in which :func:`measured` gives them."""
+"""Number of decimals of each recorded figure, in the order of :func:`measured`."""
 
 
 @functools.cache
 def recorded() -> dict[str, Any]:
-    """What the kernel did."""
+    """Return the kernel's recordings."""
     return dict(json.loads(RUNS.read_text(encoding="utf-8")))
 
 
 def settings(world: Mapping[str, Any], control: str) -> dict[str, str]:
-    """Overrides of the scenario that make a recorded world."""
+    """Return scenario overrides for a recorded set-up."""
     pairs = {
         "congestion": control,
         "slow_start": "hystart" if control == "cubic" else "standard",
@@ -50,7 +50,7 @@ def settings(world: Mapping[str, Any], control: str) -> dict[str, str]:
 
 
 def measured(run: Run) -> list[float]:
-    """Every figure of a run that it has: from the first data to the ACK of the last, and the first thresholds."""
+    """Return the figures of a run: time from the first data to the ACK of the last, and the first thresholds."""
     segments = int(run.cell["parameters.segments"].removesuffix(" segments"))
     sent, acked = (run["packets"].where(event=event) for event in ("sent", "acked"))
     begin = sent["time_ps"][~sent["ack"] & (sent["seq"] > 0)][0]
@@ -63,14 +63,14 @@ def measured(run: Run) -> list[float]:
 
 
 def beside(key: Mapping[str, str], values: Sequence[float]) -> outside.Figure:
-    """The range of the repetitions, each with half a unit of its last digit either way."""
+    """Return the range of the repetitions, each plus or minus half a unit of its last digit."""
     low, high = (f"{value:.{DIGITS[key['figure']]}f}" for value in (min(values), max(values)))
     text = low if low == high else f"{low} to {high}"
     return outside.Figure(SOURCE, "controls", key, text, outside.printed_range(low)[0], outside.printed_range(high)[1])
 
 
 def studies(seeds: int | None) -> Studies:
-    """Every recorded world and control."""
+    """Return every recorded set-up and congestion control."""
     cases = {
         f"{world}, {control}": settings(recorded()["worlds"][world], control)
         for world, by_control in recorded()["runs"].items()
@@ -80,7 +80,7 @@ def studies(seeds: int | None) -> Studies:
 
 
 def find(done: Found) -> Figures:
-    """Each figure that the kernel has of a world and control, if ours has it too."""
+    """Yield each figure of a set-up and control that both the kernel and OpTCP have."""
     found = done["all"].each(measured, Axis("figure", tuple(DIGITS)))
     for at, ours in found.mean():
         world, control = at["case"].split(", ")
@@ -98,34 +98,33 @@ CONTROLS = Experiment(
     digits=2,
     source=Runs(SCENARIO, studies, find),
     about=(
-        "One flow alone with the profile `linux-6`, behind a SYN exchange, and each congestion control in turn; "
-        "slow start is HyStart for CUBIC only. A kernel, Linux 6.1 as a process, sent the same segments over the same "
-        "link in real time, three to nine times; `tools/recorders/linux_uml_runs.py` says how and holds the "
-        "worlds. Completion is from the first data to the ACK of the last. The receiver acknowledges every segment, as "
-        "the recorded one did. The scenario is `tcp-controls`.",
+        "One flow alone with the profile `linux-6`, after a SYN exchange, with each congestion control in turn; slow "
+        "start is HyStart for CUBIC only. A kernel, Linux 6.1 as a process, sent the same segments over the same link "
+        "in real time, three to nine times; `tools/recorders/linux_uml_runs.py` describes the method and contains the "
+        "set-ups. Completion is measured from the first data to the ACK of the last. The receiver acknowledges every "
+        "segment, like the recorded one. The scenario is `tcp-controls`.",
         "The recorded figure is the range of all repetitions. It is wide in `full-queue`, and for Illinois and "
-        "Westwood+, where a millisecond decides: a figure that agrees there says little. Elsewhere most transfers of "
-        "the kernel end a per cent or two later, as if its round trips were 1 to 2 ms longer, which was not measured.",
-        "The kernel's clock for Westwood+ ticked every 10 ms there; here it ticks every 4 ms, as the kernel's own "
-        "default is. The ACKs of `one-loss` here, put through the same filter with ticks of 10 ms, give its recorded "
-        "threshold of 5 for most phases of the clock; those of `timeout` give 4 or 7, not 2. Not explained: that, "
-        "and why CUBIC is faster after a timeout there, the others slower. That Illinois takes jitter for a queue, "
-        "which would slow it down in `growth`, was not tried.",
-        "H-TCP, Hybla, Veno, BIC, YeAH, NV, LP and CDG were recorded later, on a slower machine. Packets were late "
-        "by 0.3 to 0.5 ms in the mean, as with the others, but by 1 ms and more in much of `full-queue`, and in "
-        "`growth` where Hybla sends hundreds of segments at once: there the figures are that machine's too. Hybla's "
-        "first windows, 4 and then 76 segments, show that its rho was 34 eighths, so that the SYN took 106.25 ms or "
-        "more; with such a delay its threshold in `one-loss` is 272 here. Veno takes 3 ms for three segments of "
-        "103, which decides between 4/5 and a half in `growth`. CDG draws whether it backs off: where its first "
-        "threshold is 14 it did at 20 segments, in its second round trip.",
-        "In `timeout` the windows of every control of the kernel, the earlier ones' too, lag behind by 0.2 to 0.4 "
-        "s: its second expiry comes later, and the window stays at two segments for a round trip more. That is not "
-        "the control's doing, and is what H-TCP, BIC and YeAH differ by.",
-        "LP is Reno in all recordings. The delay that it compares begins at random in the kernel, and does not fit "
-        "into its 32 bits for seven pairs of hosts in eight; then it never sees congestion. With stamps that begin "
-        "at nought (`tcp_timestamps = 2`, not stored) the same kernel took 4.2 and 25.4 s for `no-loss`, and a "
-        "minute for `timeout`, because what it estimates of the other clock's rate makes delays congestion that are "
-        "none. Here LP does what its paper says, and gives way to the queue that it makes itself; it does not end "
-        "`full-queue` in 20 s.",
+        "Westwood+, where a millisecond decides: agreement there is weak evidence. Elsewhere most transfers of the "
+        "kernel end one or two per cent later, as if its RTTs were 1 to 2 ms longer, which was not measured.",
+        "The kernel's clock for Westwood+ ticked every 10 ms; here it ticks every 4 ms, the kernel's own default. The "
+        "simulated ACKs of `one-loss`, filtered with ticks of 10 ms, give the recorded threshold of 5 for most phases "
+        "of the clock; those of `timeout` give 4 or 7 instead of 2. This is not explained, nor why CUBIC is faster "
+        "after a timeout there and the others slower. Illinois interprets jitter as a queue; whether this slows it "
+        "down in `growth` was not tested.",
+        "H-TCP, Hybla, Veno, BIC, YeAH, NV, LP and CDG were recorded later, on a slower machine. Packets were late by "
+        "0.3 to 0.5 ms on average, like the others, but by 1 ms and more in much of `full-queue`, and in `growth` "
+        "when Hybla sends hundreds of segments together; that machine affects the figures there. Hybla's first "
+        "windows, 4 and then 76 segments, show that its rho was 34 eighths, so the SYN took at least 106.25 ms. With "
+        "such a delay its simulated threshold in `one-loss` is 272. Veno interprets 3 ms as three segments of 103, "
+        "which decides between 4/5 and a half in `growth`. CDG backs off at random: in runs with a first threshold of "
+        "14 it did at 20 segments, in its second round trip.",
+        "In `timeout` the windows of every control of the kernel, including the earlier recordings, lag by 0.2 to 0.4 "
+        "s: its second RTO fires later, and the window stays at two segments for one more round trip. This does not "
+        "depend on the control, and explains the differences of H-TCP, BIC and YeAH.",
+        "LP equals Reno in all recordings. The delay that it compares starts at random in the kernel, and exceeds its "
+        "32 bits for seven of eight pairs of hosts; then it never detects congestion. With timestamps that start at "
+        "zero (`tcp_timestamps = 2`, not stored) the same kernel took 4.2 and 25.4 s for `no-loss`, and a minute for "
+        "`timeout`, because its estimate of the other clock's rate makes it treat normal delays as congestion. Here "
+        "LP follows its paper and yields to its own queue; it does not finish `full-queue` in 20 s.",
     ),
 )

@@ -1,4 +1,4 @@
-"""CUBIC's average window over a line that loses packets, against RFC 9438 and Linux."""
+"""Average window of CUBIC on a lossy link, compared with RFC 9438 and Linux."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ SENDERS = {
     "rfc cubic": {"parameters.profile": "rfc", "parameters.recovery": "sack", "tcp.long.congestion": "cubic"},
     "linux-6": {"parameters.profile": "linux-6", "parameters.recovery": "sack", "parameters.ack": "delayed"},
 }
-"""Settings of the scenario by sender; the second is the profile as it is, but for what the scenario sets."""
+"""Scenario settings by sender; the second is the profile, except for keys that the scenario sets."""
 
 
 def studies(seeds: int | None) -> Studies:
-    """One for each sender and kind of loss."""
+    """Return one study per sender and kind of loss."""
     return {
         (sender, kind): loss.study(sender, settings, kind, seeds or SEEDS)
         for sender, settings in SENDERS.items()
@@ -23,7 +23,7 @@ def studies(seeds: int | None) -> Studies:
 
 
 def find(done: Found) -> Figures:
-    """The response function: one figure a sender, kind of loss and probability."""
+    """Yield the response function: one figure per sender, kind of loss and probability."""
     for runs in done.values():
         yield from runs.each(loss.window).mean()
 
@@ -35,15 +35,15 @@ CUBIC = Experiment(
     digits=1,
     source=Runs(loss.SCENARIO, studies, find),
     about=(
-        "The world of `loss`: one greedy flow, a round trip of 100 ms, losses alone limit it. The figure is in "
-        "segments: goodput times round trip. `rfc cubic` is the profile `rfc` with SACK and CUBIC, an ACK for every "
-        "segment; `linux-6` is the profile with its delayed ACKs, but for the segment size and ssthresh that the "
+        "The scenario of `loss`: one greedy flow with an RTT of 100 ms that only losses limit. The figure is in "
+        "segments: goodput times RTT. `rfc cubic` is the profile `rfc` with SACK and CUBIC, with an ACK for every "
+        "segment; `linux-6` is the profile with its delayed ACKs, except for the segment size and ssthresh that the "
         "scenario sets.",
-        "RFC 9438's response function is the average window for losses at even distances. Goodput stays below it, by "
-        "what a recovery costs: a round trip of 8 segments without growth in a cycle of 100 at p = 0.01. The average "
-        "of cwnd itself is within 10 % of it at every p (the test `the_average_window_of_cubic_is_that_of_the_rfc` in "
+        "RFC 9438's response function is the average window for losses at even distances. Goodput stays below it by "
+        "the cost of recovery: a round trip of 8 segments without growth in a cycle of 100 at p = 0.01. The average "
+        "of cwnd itself is within 10 % of it at every p (test `the_average_window_of_cubic_is_that_of_the_rfc` in "
         "`crates/tcp/tests/response.rs`). Independent losses of the same probability give more, as they do for Reno.",
-        "The figures of Linux state no chance error, and not whether they are of goodput or of cwnd; its `about 200` "
-        "stands as 190 to 210.",
+        "The figures of Linux state no statistical error, and not whether they are of goodput or of cwnd; its `about "
+        "200` is shown as 190 to 210.",
     ),
 )

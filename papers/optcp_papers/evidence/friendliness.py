@@ -1,4 +1,4 @@
-"""How a CUBIC flow and a Reno flow of equal round trips share a drop-tail link, against what RFC 9438 lets expect."""
+"""Share of a drop-tail link between a CUBIC and a Reno flow of equal RTTs, compared with RFC 9438."""
 
 from __future__ import annotations
 
@@ -14,36 +14,36 @@ from optcp_papers.evidence.base import Experiment, Figures, Found, Runs, Studies
 SCENARIO = "tcp-cubic-reno"
 SEEDS = 6
 SECONDS = 500
-"""Simulated; the first fifth is cut off."""
+"""Simulated seconds; the first fifth is warm-up."""
 PACKET_BITS = 12_000
 LINKS = ((10, 10), (10, 40), (100, 10), (100, 40), (100, 100))
-"""Rate in Mb/s and base round trip in ms."""
+"""Rate in Mb/s and base RTT in ms."""
 BUFFERS = {"1/4": 0.25, "1/2": 0.5, "1": 1.0, "2": 2.0, "4": 4.0, "8": 8.0}
-"""In products of rate and base round trip."""
+"""Buffers in products of rate and base RTT."""
 COUNTING = {"rfc": "bytes", "linux-6": "segments"}
-"""What an ACK counts for, by profile."""
+"""Unit that an ACK counts, by profile."""
 VARIANTS = (("rfc", 1), ("rfc", 4), ("linux-6", 1))
-"""Profiles, and how long a host keeps a packet at most, in transmission times of the shared link."""
+"""Profiles, and maximum delay of a packet in a host, in transmission times of the shared link."""
 KEY = ("variant", "host time", "rate (Mb/s)", "RTT (ms)", "buffer")
 CASES = [(*variant, *link, buffer) for variant in VARIANTS for link in LINKS for buffer in BUFFERS]
 SOURCE = "RFC 9438, two laws"
 
 C = 0.4
-"""RFC 9438 section 5, in segments a cubic second."""
+"""Constant C of RFC 9438 section 5, in segments per cubic second."""
 BETA = 0.7
-"""What CUBIC's reduction leaves (section 4.6); Reno's leaves a half."""
+"""Share of the window after a reduction by CUBIC (section 4.6); after one by Reno it is 0.5."""
 
 Windows = tuple[float, float]
 """Average windows of Reno and CUBIC in segments."""
 Law = Callable[[float, float], Windows]
-"""Gives them for how often segments are lost, and the round trip in seconds."""
+"""Function from a loss parameter and the RTT in seconds to the windows."""
 
 
 def at_same_instants(interval_s: float, round_trip_s: float) -> Windows:
-    """Both flows lose a segment every ``interval_s`` seconds.
+    """Return the windows if both flows lose a segment every ``interval_s`` seconds.
 
-    Reno climbs half its peak, a segment a round trip, and CUBIC comes back to its peak W after K = interval
-    (RFC 9438 figure 2), so that W = C K^3 / (1 - beta); figure 1 has the mean (3 + beta) / 4 of the peak. In the
+    Reno grows by half its peak, one segment per RTT. CUBIC returns to its peak W after K = interval
+    (RFC 9438 figure 2), so W = C K^3 / (1 - beta). Figure 1 has the mean (3 + beta) / 4 of the peak. In the
     Reno-friendly region the averages are equal (section 4.3).
     """
     reno = 1.5 * interval_s / round_trip_s
@@ -51,15 +51,15 @@ def at_same_instants(interval_s: float, round_trip_s: float) -> Windows:
 
 
 def at_equal_probability(p: float, round_trip_s: float) -> Windows:
-    """Both flows lose each segment with probability ``p``: the response functions (RFC 9438 section 5.1)."""
+    """Return the windows if each segment is lost with probability ``p``: response functions (RFC 9438 section 5.1)."""
     reno = math.sqrt(1.5 / p)
     return reno, max(reno, (C * (3 + BETA) / (4 * (1 - BETA))) ** 0.25 * (round_trip_s / p) ** 0.75)
 
 
 def expected(law: Law, rate_bps: float, round_trip_s: float, buffer_packets: int) -> float:
-    """CUBIC's window divided by Reno's where both peaks together fill link and buffer.
+    """Return CUBIC's window over Reno's if both peaks together fill link and buffer.
 
-    The round trip is that of the average windows, at least ``round_trip_s``.
+    The RTT is that of the average windows, at least ``round_trip_s``.
     """
     capacity = rate_bps / PACKET_BITS
     held = capacity * round_trip_s + buffer_packets
@@ -72,7 +72,7 @@ def expected(law: Law, rate_bps: float, round_trip_s: float, buffer_packets: int
 
 
 def _filling(held: float, law: Law, round_trip_s: float) -> Windows:
-    """The windows of a law whose peaks add up to ``held``, found by bisection over 24 decades of its argument."""
+    """Return the windows of a law whose peaks add up to ``held``, by bisection over 24 decades of its argument."""
     low, high = -12.0, 12.0
     rising = _peaks(law(10**high, round_trip_s)) > held
     for _ in range(100):
@@ -85,13 +85,13 @@ def _filling(held: float, law: Law, round_trip_s: float) -> Windows:
 
 
 def _peaks(windows: Windows) -> float:
-    """Both peaks: that of a sawtooth that keeps a share b is 2 / (1 + b) of its mean, that of a cubic 4 / (3 + b)."""
+    """Return the sum of peaks: 2 / (1 + b) of the mean for a sawtooth that keeps a share b, 4 / (3 + b) for a cubic."""
     reno, cubic = windows
     return reno / 0.75 + cubic / ((3 + BETA) / 4 if cubic > reno else (1 + BETA) / 2)
 
 
 def figure(rate_mbps: int, round_trip_ms: int, buffer_packets: int) -> outside.Figure:
-    """What RFC 9438 lets expect: the range between the two laws."""
+    """Return the expectation by RFC 9438: the range between the two laws."""
     world = (rate_mbps * 1e6, round_trip_ms / 1e3, buffer_packets)
     ends = sorted(expected(law, *world) for law in (at_same_instants, at_equal_probability))
     text = " to ".join(dict.fromkeys(f"{end:.2f}" for end in ends))
@@ -99,12 +99,12 @@ def figure(rate_mbps: int, round_trip_ms: int, buffer_packets: int) -> outside.F
 
 
 def packets(rate_mbps: int, round_trip_ms: int, buffer: str) -> int:
-    """A buffer in whole packets."""
+    """Convert a buffer to whole packets."""
     return max(1, round(BUFFERS[buffer] * rate_mbps * 1e3 * round_trip_ms / PACKET_BITS))
 
 
 def settings(profile: str, host_time: int, rate_mbps: int, round_trip_ms: int, buffer: str) -> dict[str, str]:
-    """Overrides of the scenario; delays vary by a transmission time of the shared link a round trip."""
+    """Return scenario overrides; delays vary by one transmission time of the shared link per RTT."""
     packet_ms = PACKET_BITS / (rate_mbps * 1e3)
     middle = round_trip_ms / 2 - 1
     delay = f"uniform({middle - packet_ms / 4:.4g} ms, {middle + packet_ms / 4:.4g} ms)"
@@ -122,13 +122,13 @@ def settings(profile: str, host_time: int, rate_mbps: int, round_trip_ms: int, b
 
 
 def studies(seeds: int | None) -> Studies:
-    """Every case."""
+    """Return all cases."""
     cases = {", ".join(map(str, case)): settings(*case) for case in CASES}
     return {"all": Study(SCENARIO, {"case": cases}, seeds=seeds or SEEDS)}
 
 
 def find(done: Found) -> Figures:
-    """CUBIC's goodput divided by Reno's, by rate, round trip and buffer."""
+    """Yield CUBIC's goodput over Reno's, by rate, RTT and buffer."""
     goodput = done["all"]["goodput"].between("100 s", "500 s")
     logs = (goodput.at(group="cubic") / goodput.at(group="reno")).each(np.log)
     for case, (_, ours) in zip(CASES, logs.mean(), strict=True):
@@ -144,27 +144,28 @@ FRIENDLINESS = Experiment(
     digits=2,
     source=Runs(SCENARIO, studies, find),
     about=(
-        "A greedy flow with CUBIC and one with Reno's growth share a drop-tail link; all else is alike, and their "
-        "base round trips differ by no more than a transmission time of the link. The variant is the profile of both, "
-        "with SACK. The buffer is in products of rate and round trip; the host time, in transmission times of the "
-        "link, is how long a host keeps a packet at most (`jitter`). The figure is the geometric mean over runs of "
-        "CUBIC's goodput divided by Reno's, from 100 s to 500 s. The scenario is `tcp-cubic-reno`.",
-        "RFC 9438 promises Reno's throughput where a link holds few packets (section 4.3), and more for CUBIC beyond. "
-        "How much follows from its formulas once it is said who loses when the queue is full: both flows at the same "
-        "instants, or each in proportion to what it sends. Two flows on a drop-tail link are between these, so the "
-        "outside range is from the one law to the other, and one figure where both are in the Reno-friendly region. "
-        "The laws hold for average windows, know no timeouts, and take the greater of the two averages, while CUBIC "
-        "takes the greater of two windows at every instant: rows next to the end of the region, where both matter, "
-        "may exceed them. A buffer of 2 packets (10 Mb/s, 10 ms, 1/4) is a matter of timeouts.",
-        "In the Reno-friendly region CUBIC has 15 to 45 % more than Reno with `rfc` and a host time of 1. The "
-        "growth is not the reason, as the rows with a host time of 4 show, but a phase effect (S. Floyd, V. Jacobson, "
-        "On traffic phase effects in packet-switched gateways, 1992): an ACK that lets the window grow releases two "
-        "packets at once, of which the second finds the queue full, and Reno grows by a segment 17 times where CUBIC "
-        "does so 9 times. Longer host times break the pair up; with the delayed ACKs of `linux-6` every ACK releases "
+        "A greedy flow with CUBIC and one with Reno's growth share a drop-tail link; all other settings are equal, "
+        "and their base RTTs differ by at most one transmission time of the link. The variant is the profile of both, "
+        "with SACK. The buffer is in products of rate and RTT. The host time, in transmission times of the link, is "
+        "the maximum delay of a packet in a host (`jitter`). The figure is the geometric mean over runs of CUBIC's "
+        "goodput divided by Reno's, from 100 s to 500 s. The scenario is `tcp-cubic-reno`.",
+        "RFC 9438 promises Reno's throughput on links that hold few packets (section 4.3), and more for CUBIC beyond. "
+        "The amount follows from its formulas once it is specified who loses packets when the queue is full: both "
+        "flows at the same time, or each in proportion to its rate. Two flows on a drop-tail link are between these "
+        "cases, so the external range extends from one law to the other, and is a single figure if both are in the "
+        "Reno-friendly region. The laws hold for average windows, ignore timeouts, and take the larger of the two "
+        "averages, whereas CUBIC takes the larger of two windows at every time. Rows next to the end of the region, "
+        "where both matter, may therefore exceed them. A buffer of 2 packets (10 Mb/s, 10 ms, 1/4) is dominated by "
+        "timeouts.",
+        "In the Reno-friendly region CUBIC has 15 to 45 % more than Reno with `rfc` and a host time of 1. The reason "
+        "is not the growth, as the rows with a host time of 4 show, but a phase effect (S. Floyd, V. Jacobson, On "
+        "traffic phase effects in packet-switched gateways, 1992): an ACK that increases the window releases two "
+        "packets together, of which the second finds the queue full. Reno grows by a segment 17 times while CUBIC "
+        "does so 9 times. Longer host times separate the pair. With the delayed ACKs of `linux-6` every ACK releases "
         "two packets anyway.",
-        "S. Ha, I. Rhee, L. Xu, CUBIC: a new TCP-friendly high-speed TCP variant, 2008, print their measurements as "
+        "S. Ha, I. Rhee, L. Xu, CUBIC: a new TCP-friendly high-speed TCP variant, 2008, publish their measurements as "
         "figure 10, without numbers. In the discussion of RFC 9438 (issue 92 of NTAP/rfc8312bis) one of them reads it "
         "as friendly, though not exactly fair, at 10 ms for 10 to 400 Mb/s, and a reviewer as CUBIC taking more from "
-        "40 ms on. The rows say the same.",
+        "40 ms on. The rows agree with both.",
     ),
 )

@@ -1,4 +1,4 @@
-"""Linux's own TCP, recorded on a link in real time, beside the profile ``linux-6`` in the same worlds."""
+"""Linux's TCP, recorded on a real-time link, compared with the profile ``linux-6`` in the same set-ups."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ from optcp_papers.evidence.kernel_worlds import CONTROLS, MSS_BYTES, Flow, World
 RUNS = outside.DATA / "kernel_runs.json"
 SOURCE = "Linux 6.18, recorded"
 SEEDS = 10
-"""Where BBR's cycle of gains begins is random, and nothing else."""
+"""Number of seeds. Only the start of BBR's gain cycle is random."""
 CHOICES = {
     "cubic": {"congestion": "cubic", "slow_start": "hystart", "pacing": "none"},
     "reno": {"congestion": "reno", "slow_start": "standard", "pacing": "none"},
     "bbr": {"congestion": "bbr", "slow_start": "standard", "pacing": "rate"},
 }
-"""What each control is in a scenario."""
+"""Scenario settings of each congestion control."""
 GROUPS = ("first", "second")
 HAND_OVER_MS = 0.094
-"""What handing a packet over adds to a delay of the recorded link each way: half of what the kernel measured for a SYN
-beyond the delays there and back, the median of all repetitions."""
+"""Delay that handing a packet over adds to the recorded link, each way: half of what the kernel measured for a SYN
+in excess of both delays, median over all repetitions."""
 STOP = "100 s"
 FAST = {"rate": "100 Gbps", "queue": "unlimited"}
 BEGIN = "data begin (s)"
@@ -45,11 +45,11 @@ DIGITS = {
     "ACKs a segment": 2,
     "greatest cwnd": 0,
 }
-"""Decimals of each figure, in the order in which :meth:`Did.figures` gives them."""
+"""Number of decimals of each figure, in the order of :meth:`Did.figures`."""
 
 
 def scenario(world: World, control: str) -> Scenario:
-    """A recorded world, with its flows under a control."""
+    """Return the scenario of a recorded set-up, with its flows under a congestion control."""
     groups = GROUPS[: len(world.flows)]
     chosen = choices(world, control)
     links = [
@@ -87,7 +87,7 @@ def scenario(world: World, control: str) -> Scenario:
 
 
 def connection(world: World) -> dict[str, Any]:
-    """The profile, with what the world changes of it."""
+    """Return the profile with the changes of the set-up."""
     changed: dict[str, Any] = {"profile": "linux-6", "handshake": True}
     if world.large_buffer:
         changed["ack"] = "every-packet"
@@ -97,18 +97,18 @@ def connection(world: World) -> dict[str, Any]:
 
 
 def choices(world: World, control: str) -> dict[str, dict[str, str]]:
-    """What a control changes of each group's connection."""
+    """Return the changes of a congestion control to each group's connection."""
     return {group: CHOICES[flow.congestion or control] for group, flow in zip(GROUPS, world.flows, strict=False)}
 
 
 def wire(name: str, there_ms: float, back_ms: float) -> dict[str, Any]:
-    """Delays without a queue."""
+    """Return a pair of delays without a queue."""
     there, back = (f"{delay_ms + HAND_OVER_MS:.3f} ms" for delay_ms in (there_ms, back_ms))
     return {"chain": ["bottleneck", "receiver"], "name": name, "delay": there, **FAST, "reverse": {"delay": back}}
 
 
 def losses(world: World) -> list[dict[str, Any]]:
-    """One table for each number of a transmission; data come behind the SYN, segment 0."""
+    """Return one table of losses per transmission number; data follow the SYN, which is segment 0."""
     place = {"link": ["sender", "bottleneck"], "flows": GROUPS[0]}
     numbers = sorted({nth for _, nth in world.lost})
     return [
@@ -118,7 +118,7 @@ def losses(world: World) -> list[dict[str, Any]]:
 
 
 def changes(world: World, groups: Sequence[str]) -> dict[str, Any]:
-    """Another path from an instant on, until another at most: the first fails, and the other protects it at once."""
+    """Return a temporary path change: the first path fails, and protection switches to the other immediately."""
     if len(world.paths) == 1:
         return {}
     at, *back = (f"{path[0]} s" for path in world.paths[1:])
@@ -130,7 +130,7 @@ def changes(world: World, groups: Sequence[str]) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Did:
-    """What one flow did, ours or the kernel's: instants from its first data, in seconds."""
+    """Behaviour of one flow, simulated or recorded; times from its first data, in seconds."""
 
     begin_s: float
     completion_s: float | None
@@ -142,7 +142,7 @@ class Did:
     greatest_cwnd: int
 
     def figures(self, segments: int) -> list[float]:
-        """What is compared, NaN where there is none: see :data:`DIGITS`."""
+        """Return the compared figures, NaN if undefined (:data:`DIGITS`)."""
         first_loss = np.nan if self.first_loss_s is None else self.first_loss_s
         ssthresh = self.ssthresh[0] if self.ssthresh else 0
         times = [self.begin_s, np.nan if self.completion_s is None else self.completion_s, first_loss]
@@ -151,19 +151,19 @@ class Did:
 
 @functools.cache
 def recorded() -> dict[str, Any]:
-    """What the kernel did."""
+    """Return the kernel's recordings."""
     return dict(json.loads(RUNS.read_text(encoding="utf-8")))
 
 
 def repetitions(name: str, control: str) -> list[list[Did]]:
-    """Each flow of each repetition."""
+    """Return each flow of each repetition."""
     wanted = Did.__dataclass_fields__
     runs = recorded()["runs"].get(name, {}).get(control, [])
     return [[Did(**{key: flow[key] for key in wanted}) for flow in run] for run in runs]
 
 
 def measured(run: Run, group: str, world: World) -> Did:
-    """What one of our flows did."""
+    """Return the behaviour of a simulated flow."""
     flow = world.flows[GROUPS.index(group)]
     packets, sender = run["packets"], run["sender"]
     mine = packets["flow"] == f"{group}/sender/0"
@@ -192,7 +192,7 @@ def measured(run: Run, group: str, world: World) -> Did:
 
 
 def beside(key: Mapping[str, str], values: Sequence[float]) -> outside.Figure:
-    """The range of the repetitions, each with half a unit of its last digit either way."""
+    """Return the range of the repetitions, each plus or minus half a unit of its last digit."""
     digits = DIGITS[key["quantity"]]
     low, high = (f"{value:.{digits}f}" for value in (min(values), max(values)))
     text = low if low == high else f"{low} to {high}"
@@ -200,7 +200,7 @@ def beside(key: Mapping[str, str], values: Sequence[float]) -> outside.Figure:
 
 
 def studies(seeds: int | None) -> Studies:
-    """One for each world, over the controls."""
+    """Return one study per set-up, over the congestion controls."""
     return {
         name: Study(
             scenario(world, CONTROLS[0]),
@@ -213,24 +213,24 @@ def studies(seeds: int | None) -> Studies:
 
 
 def controls(world: World) -> tuple[str, ...]:
-    """The controls that go with a world: BBR is refused without SACK."""
+    """Return the congestion controls of a set-up: without SACK, BBR is not allowed."""
     return tuple(control for control in CONTROLS if world.sack or control != "bbr")
 
 
 def settings(name: str, control: str) -> dict[str, str]:
-    """Overrides that put the flows of a world under a control; the title tells worlds apart in stored results."""
+    """Return overrides for a congestion control; the title distinguishes set-ups in stored results."""
     chosen = choices(worlds()[name], control)
     return {"title": name, **{f"tcp.{group}.{key}": value for group, of in chosen.items() for key, value in of.items()}}
 
 
 def case(world: World, name: str, number: int, control: str) -> dict[str, str]:
-    """What a flow of a world is called in a result."""
+    """Return the key of a flow in a result."""
     flow = {"flow": GROUPS[number]} if len(world.flows) > 1 else {}
     return {"world": name, **flow, "control": control}
 
 
 def find(done: Found) -> Figures:
-    """Each figure of each flow of each world and control that both have."""
+    """Yield each figure of each flow, set-up and congestion control that both sides have."""
     for name, runs in done.items():
         world = worlds()[name]
         for number, (group, flow) in enumerate(zip(GROUPS, world.flows, strict=False)):
@@ -254,19 +254,19 @@ KERNEL = Experiment(
     digits=2,
     source=Runs("kernel_worlds.toml", studies, find),
     about=(
-        "The profile `linux-6` with CUBIC, Reno and BBR beside Linux 6.18 in the same worlds: "
-        "`papers/optcp_papers/evidence/data/kernel_worlds.toml` says what each is, `tools/recorders/kernel_runs.py` "
-        "records them, `kernel_runs.json` holds every repetition. The kernel sends over a link in real time between "
-        "two network namespaces of one machine. A repetition in which one packet was handed over more than 2 ms late, "
-        "or all of them 50 us in the mean, was made again. Handing over takes 0.094 ms each way, half of what a SYN "
-        "took there beyond the delays, and is added to them here. Everything of the kernel is at its default but for "
-        "buffers: the sender's never limits. Where the receiver's is `large`, Linux acknowledged every segment (84 of "
-        '100 in `queue-2-long`), and the profile gets `ack = "every-packet"`; where it is `default`, the profile is as '
-        "it is. "
-        "Without SACK `recovery` is `newreno`, and BBR, which needs SACK here, is left out.",
-        "Instants count from the first data, behind the SYN exchange; that of the first data, from the first SYN, "
-        "stands where a SYN is lost. In parentheses is the range of the kernel's repetitions, with half a unit of its "
-        "last digit either way. An ssthresh of 0 was never set. A first loss that one side alone has is not shown, its "
-        "retransmissions are; where neither loses anything both are left out.",
+        "The profile `linux-6` with CUBIC, Reno and BBR, compared with Linux 6.18 in the same set-ups. "
+        "`papers/optcp_papers/evidence/data/kernel_worlds.toml` describes them, `tools/recorders/kernel_runs.py` "
+        "records them, `kernel_runs.json` holds every repetition. The kernel sends over a real-time link between two "
+        "network namespaces of one machine. A repetition was repeated if one packet was forwarded more than 2 ms "
+        "late, or all of them 50 us late on average. Forwarding takes 0.094 ms each way, half of what a SYN took "
+        "there in excess of the delays, and is added to the delays here. All kernel settings have their defaults "
+        "except for buffers: the sender's never limits. With a `large` receive buffer Linux acknowledged every "
+        'segment (84 of 100 in `queue-2-long`), and the profile gets `ack = "every-packet"`; with the `default` '
+        "buffer the profile is unchanged. Without SACK `recovery` is `newreno`, and BBR, which needs SACK here, is "
+        "omitted.",
+        "Times count from the first data, after the SYN exchange. The time of the first data, from the first SYN, is "
+        "shown if a SYN is lost. The range of the kernel's repetitions is in parentheses, with half a unit of its "
+        "last digit either way. An ssthresh of 0 was never set. A first loss on one side only is not shown, but its "
+        "retransmissions are; both are omitted if neither side has losses.",
     ),
 )

@@ -1,4 +1,4 @@
-"""The worlds of ``data/kernel_worlds.toml``, in which Linux's TCP is recorded and OpTCP sends."""
+"""Set-ups of ``data/kernel_worlds.toml``, in which Linux's TCP was recorded and OpTCP is simulated."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ SAME = "same"
 
 @dataclass(frozen=True)
 class Flow:
-    """One flow of a world.
+    """One flow of a set-up.
 
     Attributes
     ----------
     congestion
-        Its congestion control; None for the one that is asked for.
+        Congestion control; None for the requested one.
     start_s
-        When it begins.
+        Start time.
     writes
-        How much later its application writes how many segments.
+        Delay and number of segments of each application write.
     """
 
     congestion: str | None
@@ -35,20 +35,20 @@ class Flow:
 
     @property
     def segments(self) -> int:
-        """All that is written."""
+        """Total number of written segments."""
         return sum(segments for _, segments in self.writes)
 
 
 @dataclass(frozen=True)
 class World:
-    """One world; the file says what its keys mean.
+    """One set-up; the file describes its keys.
 
     Attributes
     ----------
     paths
-        Instants, the first of them zero, and the delays there and back from then on, in milliseconds.
+        Times, the first of them zero, and the delays in both directions from then on, in ms.
     lost
-        Each segment of the first flow that is lost, -1 for the SYN, and which of its transmissions.
+        Lost segments of the first flow (-1 for the SYN), and the number of the lost transmission.
     """
 
     rate_mbps: float
@@ -62,7 +62,7 @@ class World:
 
 @functools.cache
 def worlds() -> Mapping[str, World]:
-    """Every world by its name."""
+    """Return all set-ups by name."""
     listed = tomllib.loads(FILE.read_text(encoding="utf-8"))
     default = listed.pop("default")
     return {name: _world(default | keys) for name, keys in listed.items()}

@@ -1,4 +1,4 @@
-"""The rate of one flow over a line that loses packets, and what delayed ACKs cost it, against the law and ns-2."""
+"""Rate of one flow on a lossy link, and cost of delayed ACKs, compared with the square-root law and ns-2."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ SCENARIO = "tcp-loss"
 LOSSES = ("independent", "periodic")
 ACKS = ("every-packet", "delayed")
 STOPS_S = {"0.0001": 4000, "0.0003": 3000, "0.001": 2000, "0.003": 2000, "0.01": 2000}
-"""Simulated seconds by probability: rarer losses need longer runs for as many of them."""
+"""Simulated seconds by probability: rarer losses need longer runs for the same number of losses."""
 WARM_UP = 0.1
-"""Share of a run that is cut off at its start."""
+"""Share of a run that is warm-up."""
 SEEDS = 20
 PERIODIC_SEEDS = 3
-"""Nothing but a clock's phase is random there."""
+"""Number of seeds for periodic losses, where only the phase of a clock is random."""
 MSS_BYTES = 1000
 ROUND_TRIP_S = 0.1 + (1040 + 40) * 8 / 1e9
-"""Propagation both ways, and the transmission of a segment and of its ACK."""
+"""Propagation delay both ways, and transmission times of a segment and of its ACK."""
 
 
 def study(variant: str, settings: Mapping[str, str], loss: str, seeds: int) -> Study:
-    """One sender and kind of loss, at each probability."""
+    """Return the study of one sender and kind of loss, over the probabilities."""
     probabilities = {
         p: {"parameters.probability": p, "parameters.interval": f"{WARM_UP * stop_s:g} s", "stop": f"{stop_s} s"}
         for p, stop_s in STOPS_S.items()
@@ -40,7 +40,7 @@ def study(variant: str, settings: Mapping[str, str], loss: str, seeds: int) -> S
 
 
 def studies(seeds: int | None) -> Studies:
-    """One for each variant, kind of ACK and kind of loss."""
+    """Return one study per variant, kind of ACK and kind of loss."""
     return {
         (variant, ack, loss): study(variant, {**settings, "parameters.ack": ack}, loss, seeds or SEEDS)
         for variant, settings in VARIANTS.items()
@@ -50,14 +50,14 @@ def studies(seeds: int | None) -> Studies:
 
 
 def window(run: Run) -> float:
-    """Rate times round trip, in segments."""
+    """Return rate times RTT, in segments."""
     stop_s = STOPS_S[run.cell["parameters.probability"]]
     received = int(run["goodput"]["bytes"][1:].sum())
     return received / MSS_BYTES / ((1 - WARM_UP) * stop_s) * ROUND_TRIP_S
 
 
 def constant(run: Run) -> float:
-    """Rate times round trip times sqrt(p), in segments."""
+    """Return rate times RTT times sqrt(p), in segments."""
     p = float(run.cell["parameters.probability"])
     if run.cell["parameters.loss"] == "periodic":
         p = 1 / round(1 / p)
@@ -65,14 +65,14 @@ def constant(run: Run) -> float:
 
 
 def find(done: Found) -> Figures:
-    """One constant a variant, kind of ACK, kind of loss and probability."""
+    """Yield one constant per variant, kind of ACK, kind of loss and probability."""
     for (_, ack, _), runs in done.items():
         for key, ours in runs.each(constant).mean():
             yield {"variant": key["variant"], "loss": key["loss"], "ack": ack, "p": key["p"]}, ours
 
 
 def cost(done: Found) -> Figures:
-    """The rate with an ACK for every segment, divided by that with delayed ACKs."""
+    """Yield the rate with an ACK for every segment, over the rate with delayed ACKs."""
     for (variant, ack, loss), every in done.items():
         if ack == "every-packet":
             yield from (every.each(constant) / done[variant, "delayed", loss].each(constant)).mean()
@@ -84,14 +84,14 @@ LOSS = Experiment(
     value="rate * RTT * sqrt(p)",
     source=Runs(SCENARIO, studies, find),
     about=(
-        "One greedy flow over a link of 1 Gb/s and a round trip of 100 ms, which holds 12 000 segments of 1000 bytes: "
-        "with windows of ten to a few hundred segments only the losses limit it. The queue and the receiver's window "
-        "are unlimited. Data segments are lost, ACKs are not. The scenario is `tcp-loss`.",
-        "The figure is in segments. `rate` is goodput, new segments in order a second, after the first tenth of a run. "
-        "Runs last 2000 to 4000 simulated seconds. `periodic` loses every n-th segment, n the whole number nearest to "
-        "1/p, and p is then 1/n.",
-        "The formula is the limit of small p, so it stands beside the smallest p only. The given figures state no "
-        "chance error; where they are missed, the runs of ns-2.35 on this world tell whose it is.",
+        "One greedy flow over a link of 1 Gb/s with an RTT of 100 ms, which holds 12 000 segments of 1000 bytes. "
+        "Windows are ten to a few hundred segments, so only losses limit it. The queue and the receive window are "
+        "unlimited. Data segments are lost, ACKs are not. The scenario is `tcp-loss`.",
+        "The figure is in segments. `rate` is goodput, new in-order segments per second, after the first tenth of a "
+        "run. Runs last 2000 to 4000 simulated seconds. `periodic` loses every n-th segment, with n the integer "
+        "nearest to 1/p; p is then 1/n.",
+        "The formula is the limit for small p, so it is compared with the smallest p only. The published figures "
+        "state no statistical error. Where they are missed, the runs of ns-2.35 in this scenario show the reason.",
     ),
 )
 
@@ -102,10 +102,10 @@ DELAYED_ACK = Experiment(
     source=Runs(SCENARIO, studies, cost),
     about=(
         "The runs of the experiment `loss`: for each seed the rate with an ACK for every segment, divided by the rate "
-        "with delayed ACKs; then the mean over the seeds. An ACK waits 200 ms at most in the profile `rfc`, 100 ms in "
+        "with delayed ACKs; then the mean over the seeds. An ACK waits at most 200 ms in the profile `rfc`, 100 ms in "
         "`ns2-2.35`. A window that grows by one segment every second round trip gives the square root of two.",
-        "Periodic losses lead into one cycle that is run through again and again, and small windows count in whole "
-        "segments there. In `rfc` at p = 0.01 each recovery of that cycle ends one segment below ssthresh (FlightSize "
-        "and one segment, RFC 6582 section 3.2 step 3, option 1), which makes the quotient stand out.",
+        "Periodic losses lead to one cycle that repeats, in which small windows count in whole segments. In `rfc` at "
+        "p = 0.01 each recovery of that cycle ends one segment below ssthresh (FlightSize and one segment, RFC 6582 "
+        "section 3.2 step 3, option 1), which makes the quotient an outlier.",
     ),
 )

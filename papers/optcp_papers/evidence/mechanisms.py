@@ -1,4 +1,4 @@
-"""What speaks for each mechanism of TCP: the first part of the page."""
+"""Evidence for each TCP mechanism: the first part of the page."""
 
 from __future__ import annotations
 
@@ -19,24 +19,24 @@ VERDICTS = {"agrees": "agree", "near": "near", "differs": "differ", "undecided":
 
 @dataclass(frozen=True)
 class Evidence:
-    """One thing that speaks for a mechanism.
+    """One piece of evidence for a mechanism.
 
     Attributes
     ----------
     kind
-        What sort of thing: recorded cases, packetdrill scripts, vectors, closed form, long runs.
+        Kind of evidence: recorded cases, packetdrill scripts, vectors, closed form, long runs.
     source
-        Where the expected figures come from.
+        Origin of the expected figures.
     result, key
-        The stored result whose rows with this key are the evidence; or
+        Stored result, and key of its rows that are the evidence.
     test
-        the test that checks it, as ``file::name``; or
+        Or: test that checks it, as ``file::name``.
     scripts
-        the packetdrill scripts that check it, as ``behaviour/situation``; or
+        Or: packetdrill scripts that check it, as ``behaviour/situation``.
     public
-        public ones that can be run, as patterns of ``suite/path``; or
+        Or: public scripts that can be run, as patterns of ``suite/path``.
     page
-        the page that shows it.
+        Or: page that shows it.
     """
 
     kind: str
@@ -51,7 +51,7 @@ class Evidence:
 
 @dataclass(frozen=True)
 class Mechanism:
-    """A member of a family of choices, or a mechanism without a family, with what speaks for it."""
+    """Option of a family, or a mechanism without a family, with its evidence."""
 
     family: str
     name: str
@@ -59,13 +59,13 @@ class Mechanism:
 
     @property
     def key(self) -> tuple[str, str]:
-        """Its family and name."""
+        """Family and name."""
         return self.family, self.name
 
 
 @dataclass(frozen=True)
 class Shown:
-    """A line of the page: what a piece of evidence says, and whether its expected values were worked out here."""
+    """Line of the page: text of a piece of evidence, and whether its expected values were derived in this project."""
 
     mechanism: Mechanism
     evidence: Evidence
@@ -76,7 +76,7 @@ class Shown:
 @functools.cache
 def mechanisms() -> tuple[Mechanism, ...]:
     """Read the table, in its order."""
-    return tuple(stored.one(Mechanism, one) for one in _table()["mechanisms"])
+    return tuple(stored.one(Mechanism, item) for item in _table()["mechanisms"])
 
 
 @functools.cache
@@ -85,27 +85,32 @@ def _table() -> dict[str, Any]:
 
 
 def matching(evidence: Evidence, result: Result) -> list[Row]:
-    """The rows of a result that a piece of evidence is about."""
+    """Return the rows of a result that a piece of evidence refers to."""
     return [row for row in result.rows if evidence.key.items() <= row.key.items()]
 
 
 def shown(results: Sequence[Result]) -> list[Shown]:
-    """Every line. A stored result that has figures of both sorts of sources makes two."""
+    """Return all lines. A stored result with figures of both kinds of sources has two."""
     by_name = {result.experiment: result for result in results}
     return [
-        Shown(one, each, *figure) for one in mechanisms() for each in one.evidence for figure in figures(each, by_name)
+        Shown(mechanism, each, *figure)
+        for mechanism in mechanisms()
+        for each in mechanism.evidence
+        for figure in figures(each, by_name)
     ]
 
 
 def standing(lines: Sequence[Shown]) -> dict[tuple[str, str], Literal["outside", "here", "none"]]:
-    """What there is for each mechanism: evidence from outside, else values that were worked out here, else none."""
-    found: dict[tuple[str, str], Literal["outside", "here", "none"]] = {one.key: "none" for one in mechanisms()}
-    found |= {line.mechanism.key: "here" for line in lines}
-    return found | {line.mechanism.key: "outside" for line in lines if not line.worked_here}
+    """Return the best evidence for each mechanism: external, else derived in this project, else none."""
+    result: dict[tuple[str, str], Literal["outside", "here", "none"]] = {
+        mechanism.key: "none" for mechanism in mechanisms()
+    }
+    result |= {line.mechanism.key: "here" for line in lines}
+    return result | {line.mechanism.key: "outside" for line in lines if not line.worked_here}
 
 
 def figures(evidence: Evidence, results: Mapping[str, Result]) -> list[tuple[str, bool]]:
-    """What a piece of evidence says, and whether its expected values were worked out here."""
+    """Return the texts of a piece of evidence, and whether its expected values were derived in this project."""
     if evidence.result is not None:
         return _of_result(evidence, results.get(evidence.result))
     if evidence.scripts:
@@ -127,7 +132,7 @@ def _of_result(evidence: Evidence, result: Result | None) -> list[tuple[str, boo
     rows = matching(evidence, result)
     found = []
     for here in (False, True):
-        compared = [one for row in rows for one in row.outside if (one.source in outside.worked_here()) == here]
+        compared = [item for row in rows for item in row.outside if (item.source in outside.worked_here()) == here]
         if compared and not any(row.ci95 for row in rows):
             agree, cases = sum(round(row.value) for row in rows), sum(row.n for row in rows)
             found.append((f"{link}: {agree} of {cases} agree", here))
@@ -137,11 +142,11 @@ def _of_result(evidence: Evidence, result: Result | None) -> list[tuple[str, boo
 
 
 def by_sharpness(compared: Iterable[Compared]) -> str:
-    """Count verdicts, those of sharp comparisons first."""
+    """Count verdicts, sharp comparisons first."""
     parts = []
     listed = list(compared)
     for sharp, name in ((True, "sharp"), (False, "wide")):
-        counts = Counter(one.verdict for one in listed if one.sharp == sharp)
+        counts = Counter(item.verdict for item in listed if item.sharp == sharp)
         words = ", ".join(f"{counts[verdict]} {word}" for verdict, word in VERDICTS.items() if counts[verdict])
         parts += [f"{name}: {words}"] if words else []
     return "; ".join(parts)
@@ -156,5 +161,5 @@ def _scripts(scripts: Sequence[str], result: Result | None) -> str:
 
 
 def anchor(title: str) -> str:
-    """What a link to the section of this title has behind its ``#``."""
+    """Return the link anchor of the section with this title."""
     return "".join(c for c in title.lower().replace(" ", "-") if c.isalnum() or c in "-_")

@@ -1,4 +1,4 @@
-"""Figures from outside the project, and the one rule by which ours agree with them."""
+"""External figures, and the rule for agreement with them."""
 
 from __future__ import annotations
 
@@ -23,30 +23,31 @@ THIS_WORLD = "ns-2.35, same world"
 NEAR = 0.05
 SHARP = 0.1
 RULE = (
-    "`agrees`: our 95 % interval overlaps the outside range. `near`: it does not, and misses the range by at most 5 %. "
-    "`differs`: it misses by more. `undecided`: one run, so no interval. Where all runs have one value, it is the "
-    "interval. The outside range is a printed range, or a "
-    "printed figure with half a unit of its last digit either way, or the 95 % interval of runs, at least as wide. "
-    "Where both sides have chance errors, a few of many rows miss for no reason.\n\n"
-    "A comparison is sharp if the outside range and our interval together are narrower than 10 % of the middle of that "
-    "range. Every other one is marked `wide` and counted apart: it says little that such ranges overlap."
+    "`agrees`: our 95 % interval overlaps the external range. `near`: it does not, and misses the range by at most 5 "
+    "%. `differs`: it misses by more. `undecided`: one run, so no interval. If all runs have one value, that value is "
+    "the interval. The external range is a published range, a published figure with half a unit of its last digit "
+    "either way, or the 95 % interval of runs, at least as wide. If both sides have statistical errors, a few of many "
+    "rows miss by chance.\n\n"
+    "A comparison is sharp if the external range and our interval together are narrower than 10 % of the middle of "
+    "that range. All others are marked `wide` and counted separately, because an overlap of such ranges is weak "
+    "evidence."
 )
 
 
 @dataclass(frozen=True)
 class Figure:
-    """One outside value, with the rows that it is about.
+    """External value, with the key of its rows.
 
     Attributes
     ----------
     source
-        Short name of where it comes from: a column of the tables.
+        Short name of its source, which is a column of the tables.
     experiment, key
-        It belongs to every row of the experiment whose key holds all of this.
+        It applies to every row of the experiment whose key includes ``key``.
     text
-        As shown.
+        Text as shown.
     low, high
-        Its range, in the unit of the row.
+        Range, in the unit of the row.
     """
 
     source: str
@@ -57,11 +58,11 @@ class Figure:
     high: float
 
     def about(self, experiment: str, key: Mapping[str, str]) -> bool:
-        """Whether this is a figure for a row."""
+        """Return whether this figure applies to a row."""
         return experiment == self.experiment and self.key.items() <= key.items()
 
     def verdict(self, ours: stats.Interval) -> Verdict:
-        """Compare with our value: see :data:`RULE`."""
+        """Compare with our value (:data:`RULE`)."""
         low, high = _range(ours)
         if not math.isfinite(high - low):
             return "undecided"
@@ -72,20 +73,20 @@ class Figure:
         return "near" if gap <= NEAR * abs(nearest) else "differs"
 
     def is_sharp(self, ours: stats.Interval) -> bool:
-        """Whether the comparison with our value tells small differences: see :data:`RULE`."""
+        """Return whether the comparison can detect small differences (:data:`RULE`)."""
         middle = (self.low + self.high) / 2
         low, high = _range(ours)
         return self.high - self.low + high - low < SHARP * abs(middle)
 
 
 def _range(ours: stats.Interval) -> tuple[float, float]:
-    """Return the ends of our interval; the value itself where several runs share it, which then has no interval."""
+    """Return the ends of our interval, or the value itself if several runs share it and there is no interval."""
     alike = ours.repeated or (ours.n > 1 and not math.isfinite(ours.high - ours.low))
     return (ours.estimate, ours.estimate) if alike else (ours.low, ours.high)
 
 
 def printed_range(text: str) -> tuple[float, float]:
-    """The range of a printed figure: "1.43 to 1.48" as it is, "1.31" from 1.305 to 1.315."""
+    """Return the range of a published figure: "1.43 to 1.48" unchanged, "1.31" from 1.305 to 1.315."""
     low, separator, high = text.partition(" to ")
     if separator:
         return float(low), float(high)
@@ -98,26 +99,26 @@ def printed_range(text: str) -> tuple[float, float]:
 
 
 def sources() -> dict[str, str]:
-    """What each source is, in the order of their columns."""
+    """Return the description of each source, in the order of the columns."""
     return {**_tables()["sources"], **worked_here()}
 
 
 def worked_here() -> dict[str, str]:
-    """Those among the sources whose figures the project worked out itself, from a text or law of others."""
+    """Return the sources whose figures the project derived itself from a text or law of others."""
     return dict(_tables()["worked_here"])
 
 
 def figures(experiment: str, key: Mapping[str, str]) -> list[Figure]:
-    """Every outside figure for a row, in the order of the sources."""
+    """Return every external figure for a row, in the order of the sources."""
     order = list(sources())
-    found = [figure for figure in _figures() if figure.about(experiment, key)]
-    return sorted(found, key=lambda figure: order.index(figure.source))
+    result = [figure for figure in _figures() if figure.about(experiment, key)]
+    return sorted(result, key=lambda figure: order.index(figure.source))
 
 
 def ns2_values(experiment: str, key: Mapping[str, str]) -> list[float]:
-    """The values of ns-2's own runs behind a figure, run by run; empty if there are none."""
-    found = (entry for entry in _runs() if entry["experiment"] == experiment and key.items() <= entry["key"].items())
-    return next((list(entry["values"]) for entry in found), [])
+    """Return the values of the ns-2 runs behind a figure, by run; empty if there are none."""
+    result = (entry for entry in _runs() if entry["experiment"] == experiment and key.items() <= entry["key"].items())
+    return next((list(entry["values"]) for entry in result), [])
 
 
 @functools.cache
@@ -136,7 +137,7 @@ def _figures() -> tuple[Figure, ...]:
 
 
 def _printed() -> Iterable[Figure]:
-    """A line of the file may hold a row of figures along one axis, for several variants."""
+    """Yield published figures; one entry of the file may hold figures along an axis, for several variants."""
     for entry in _tables()["figures"]:
         for variant in entry["variants"]:
             for value, text in entry["values"].items():

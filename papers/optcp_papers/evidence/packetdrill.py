@@ -1,4 +1,4 @@
-"""The project's own packetdrill scripts: how many pass, by behaviour."""
+"""The project's own packetdrill scripts: number that pass, by behaviour."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ SOURCE = "RFCs and Linux, by script"
 
 
 def script_name(path: Path) -> str:
-    """A script as the table of mechanisms names it: behaviour and situation."""
+    """Return the name of a script in the table of mechanisms: behaviour and situation."""
     return f"{path.parent.name}/{path.stem}"
 
 
 def count() -> tuple[list[Row], dict[str, Any]]:
-    """Scripts that pass, one row a behaviour."""
+    """Count the scripts that pass, one row per behaviour."""
     scripts = sorted(SCRIPTS.glob("*/*.pkt"))
     if not scripts:
         raise InputError(f"{SCRIPTS}: there are no scripts here; run this in a checkout of the sources")
@@ -43,9 +43,10 @@ PACKETDRILL = Experiment(
     digits=0,
     source=count,
     about=(
-        "Scripts in the language of packetdrill (`tests/packetdrill`, one directory a behaviour) play the peer and the "
-        "application, and say which segments an endpoint sends, and when. They are the project's own: each names the "
-        "section of an RFC, or the behaviour of Linux, from which its values were worked by hand. `optcp packetdrill` "
-        "runs them, and public ones too, against the simulated endpoint ([how](../developers/packetdrill.md)).",
+        "Scripts in the language of packetdrill (`tests/packetdrill`, one directory per behaviour) act as the peer "
+        "and the application, and specify the segments of an endpoint with their times. They are the project's own: "
+        "each names the section of an RFC, or the behaviour of Linux, from which its values were derived by hand. "
+        "`optcp packetdrill` runs them, and public ones, against the simulated endpoint "
+        "([how](../developers/packetdrill.md)).",
     ),
 )

@@ -1,4 +1,4 @@
-"""The page of evidence: one function makes it from stored results and the table of mechanisms."""
+"""Page of evidence, rendered from stored results and the table of mechanisms."""
 
 from __future__ import annotations
 
@@ -12,61 +12,61 @@ from optcp_papers.evidence import EXPERIMENTS, mechanisms, outside, public
 from optcp_papers.evidence.base import Compared, Result, Row
 
 FOLDER = "evidence"
-"""Where stored results are, beside the page."""
+"""Directory of stored results next to the page."""
 QUANTITY = "quantity"
-"""The part of a key that makes columns in place of rows."""
+"""Part of a key that makes columns instead of rows."""
 TABLE = "rows"
-"""The part of a key by which such a table is cut into several."""
+"""Part of a key that splits such a table into several."""
 
 HEAD = """\
 # TCP: evidence from outside
 
-What speaks for each part of the model of TCP that this project did not think up itself: runs of other programs,
-recorded kernels, scripts and figures of others. What the project worked out itself from an RFC, a paper or the
-behaviour of Linux stands apart: it shows that the model does what its authors read there, and no more. What each
-mechanism is stands on the page [TCP](../reference/tcp.md).
+Evidence for each part of the TCP model from sources outside of this project: runs of other programs, recorded kernels,
+scripts and published figures. Values that the project derived itself from an RFC, a paper or the behaviour of Linux are
+listed separately: they only show that the model does what its authors read there. The page [TCP](../reference/tcp.md)
+describes each mechanism.
 """
 MADE = """\
-This page is made by `optcp evidence --write-page docs/details/tcp-evidence.md` (`make evidence`) from the results in
+`optcp evidence --write-page docs/details/tcp-evidence.md` (`make evidence`) generates this page from the results in
 [`evidence`](evidence) and from `papers/optcp_papers/evidence/data/mechanisms.toml`; do not edit it. Nothing in the
 model is tuned to a figure on it.
 """
 
 
 def read_results(folder: Path) -> list[Result]:
-    """Every stored result in a directory, in the order of the page."""
-    paths = [folder / f"{one.name}.json" for one in EXPERIMENTS]
-    # Version control shows changes: these results stand beside the page.
+    """Read all stored results of a directory, in the order of the page."""
+    paths = [folder / f"{experiment.name}.json" for experiment in EXPERIMENTS]
+    # No checksum is needed, because these results are under version control.
     return [stored.load(path, Result.from_json, seal=False) for path in paths if path.is_file()]
 
 
 def render(results: Sequence[Result]) -> str:
-    """Write the page."""
+    """Render the page."""
     parts = [HEAD, _counts(results), MADE, *_mechanisms(results), _rule(), _public()]
     return "\n".join([*parts, *(_section(result) for result in results)])
 
 
 def columns(result: Result) -> list[str]:
-    """The headings of a result's table."""
+    """Return the headings of a result's table."""
     keys = list(dict.fromkeys(name for row in result.rows for name in row.key))
     interval = ["95 % interval"] if any(row.ci95 for row in result.rows) else []
     return [*keys, result.value, *interval, result.unit_n, *sources(result)]
 
 
 def sources(result: Result) -> list[str]:
-    """The outside sources that a result is compared with, in the order of their first row."""
-    return list(dict.fromkeys(one.source for row in result.rows for one in row.outside))
+    """Return the external sources of a result, in the order of their first row."""
+    return list(dict.fromkeys(item.source for row in result.rows for item in row.outside))
 
 
 def line(result: Result, row: Row) -> list[str]:
-    """The cells of a row, as many as there are headings."""
+    """Return the cells of a row, one per heading."""
     cells = [row.key.get(name, "") for name in dict.fromkeys(name for each in result.rows for name in each.key)]
     cells.append(f"{row.value:.{result.digits}f}")
     if any(each.ci95 for each in result.rows):
         low, high = row.ci95 or (None, None)
         cells.append("-" if low is None or high is None else f"{low:.{result.digits}f} to {high:.{result.digits}f}")
     cells.append(str(row.n))
-    beside = {one.source: one for one in row.outside}
+    beside = {item.source: item for item in row.outside}
     return cells + [_beside(beside.get(source)) for source in sources(result)]
 
 
@@ -82,7 +82,7 @@ def _table(headings: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
 
 
 def _folded(result: Result) -> str:
-    """The tables of a result with several quantities of each case: a line a case, a column a quantity."""
+    """Render the tables of a result with several quantities per case: one line per case, one column per quantity."""
     tables = dict.fromkeys(row.key.get(TABLE, "") for row in result.rows)
     cut = {name: [row for row in result.rows if row.key.get(TABLE, "") == name] for name in tables}
     return "\n".join((f"`{name}`:\n\n" if name else "") + _lines(rows, result) for name, rows in cut.items())
@@ -94,14 +94,14 @@ def _lines(rows: Sequence[Row], result: Result) -> str:
     lines: dict[tuple[str, ...], dict[str, str]] = {}
     for row in rows:
         case = tuple(row.key.get(name, "") for name in keys)
-        beside = "".join(f" ({_missed(row.value, one)})" for one in row.outside)
+        beside = "".join(f" ({_missed(row.value, item)})" for item in row.outside)
         lines.setdefault(case, {})[row.key[QUANTITY]] = f"{row.value:.{_digits(row, result)}f}{beside}"
     cells = [[*case, *(of.get(name, "") for name in quantities)] for case, of in lines.items()]
     return _table([*keys, *quantities], cells)
 
 
 def _missed(value: float, one: Compared) -> str:
-    """What it is compared with, and by how much it misses that."""
+    """Return the external figure, and the distance from it."""
     low, high = outside.printed_range(one.text)
     nearest = min(max(value, low), high)
     share = f", {100 * (value - nearest) / nearest:+.1f} %" if nearest and one.verdict != "agrees" else ""
@@ -109,43 +109,43 @@ def _missed(value: float, one: Compared) -> str:
 
 
 def _digits(row: Row, result: Result) -> int:
-    """As many decimals as the outside figure has."""
-    of = [len(one.text.split()[0].partition(".")[2]) for one in row.outside]
+    """Return the number of decimals of the external figure."""
+    of = [len(item.text.split()[0].partition(".")[2]) for item in row.outside]
     return of[0] if of else result.digits
 
 
 def _counts(results: Sequence[Result]) -> str:
-    """The first lines: how much of each sort there is."""
+    """Render the first lines: amount of each kind of evidence."""
     shown = mechanisms.shown(results)
     standing = Counter(mechanisms.standing(shown).values())
     lines = [
-        f"Mechanisms: {standing.total()}, of which {standing['outside']} have evidence from outside, "
-        f"{standing['here']} only values that the project worked out itself, and {standing['none']} none yet.",
-        f"Rows of evidence: {sum(not one.worked_here for one in shown)} from outside, "
-        f"{sum(one.worked_here for one in shown)} worked out by the project.",
+        f"Mechanisms: {standing.total()}, of which {standing['outside']} have external evidence, "
+        f"{standing['here']} only values that the project derived itself, and {standing['none']} none yet.",
+        f"Rows of evidence: {sum(not item.worked_here for item in shown)} external, "
+        f"{sum(item.worked_here for item in shown)} derived by the project.",
     ]
-    for here, whose in ((False, "from outside"), (True, "that the project worked out")):
+    for here, whose in ((False, "from outside"), (True, "that the project derived")):
         listed = [
-            one
+            item
             for result in results
             for row in result.rows
-            for one in row.outside
-            if one.sharp is not None and (one.source in outside.worked_here()) == here
+            for item in row.outside
+            if item.sharp is not None and (item.source in outside.worked_here()) == here
         ]
         lines.append(f"Comparisons with figures {whose}: {len(listed)}; {mechanisms.by_sharpness(listed)}.")
     suites = sum((public.count(suite) for suite in public.suites()), Counter[str]())
     lines.append(
-        f"Public packetdrill scripts: {suites.total()}, of which {suites['ok'] + suites['failed']} ask for nothing "
-        f"that is not simulated, and {suites['ok']} of these pass."
+        f"Public packetdrill scripts: {suites.total()}, of which {suites['ok'] + suites['failed']} only need "
+        f"simulated features, and {suites['ok']} of these pass."
     )
     return "".join(f"* {line}\n" for line in lines)
 
 
 def _mechanisms(results: Sequence[Result]) -> list[str]:
-    """A table for each sort of evidence, and what has a line in neither."""
+    """Render one table per kind of evidence, and the mechanisms without evidence."""
     lines = mechanisms.shown(results)
     standing = mechanisms.standing(lines)
-    headings = ["family", "mechanism", "evidence", "what it says", "source"]
+    headings = ["family", "mechanism", "evidence", "result", "source"]
 
     def cells(one: mechanisms.Shown) -> list[str]:
         name = f"`{one.mechanism.name}`"
@@ -153,18 +153,18 @@ def _mechanisms(results: Sequence[Result]) -> list[str]:
             name += ", nothing else"
         return [f"`{one.mechanism.family}`", name, one.evidence.kind, one.figure, one.evidence.source]
 
-    tables = [_table(headings, [cells(one) for one in lines if one.worked_here == here]) for here in (False, True)]
+    tables = [_table(headings, [cells(item) for item in lines if item.worked_here == here]) for here in (False, True)]
     none = ", ".join(f"`{family}` `{name}`" for (family, name), found in standing.items() if found == "none")
     return [
         f"## Mechanisms: from outside\n\n{tables[0]}",
-        "## Mechanisms: worked out by the project\n\nWhere the mechanism says `nothing else`, nothing from outside "
-        f"speaks for it.\n\n{tables[1]}",
+        "## Mechanisms: worked out by the project\n\nA mechanism with the remark `nothing else` has no "
+        f"external evidence.\n\n{tables[1]}",
         f"## Mechanisms: nothing yet\n\n{none}.\n",
     ]
 
 
 def _public() -> str:
-    """Public scripts: counts, what failed, and why others were refused."""
+    """Render the public scripts: counts, failures, and reasons for refusal."""
     suites = public.suites()
     counts = [
         [suite.name, f"`{suite.repository}`", suite.commit, f"`{suite.folder}`", str(len(suite.scripts))]
@@ -193,8 +193,8 @@ def _rule() -> str:
     listed = ["".join(f"* **{name}**: {what}\n" for name, what in outside.sources().items() if (name in here) == own)
               for own in (False, True)]  # fmt: skip
     return (
-        f"## How figures are compared\n\n{outside.RULE}\n\nSources from outside:\n\n{listed[0]}\n"
-        f"Worked out by the project; their columns are in italics:\n\n{listed[1]}"
+        f"## How figures are compared\n\n{outside.RULE}\n\nExternal sources:\n\n{listed[0]}\n"
+        f"Sources derived by the project; their columns are in italics:\n\n{listed[1]}"
     )
 
 

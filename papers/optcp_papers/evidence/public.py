@@ -1,4 +1,4 @@
-"""Public suites of packetdrill scripts: what became of each script. The scripts are not part of the project."""
+"""Public suites of packetdrill scripts, with the outcome of each script. The scripts are not part of the project."""
 
 from __future__ import annotations
 
@@ -22,27 +22,27 @@ from optcp_papers.evidence import outside
 TABLE = outside.DATA / "packetdrill-suites.json"
 TITLE = "Public packetdrill scripts"
 ABOUT = (
-    "Scripts of others, which test the TCP of Linux: the kernel's own, and those of packetdrill. They are not part of "
-    "the project; `optcp packetdrill` runs them as they are, with the profile `linux-6`. One is refused, with its line "
-    "and the reason, when it asks for anything that is not simulated, if only at its end. "
-    "`papers/optcp_papers/evidence/data/packetdrill-suites.json` says of each script what became of it, and "
-    "[packetdrill scripts](../developers/packetdrill.md#public-suites) how to make that table again."
+    "Scripts of others that test the TCP of Linux: the kernel's own, and those of packetdrill. They are not part of "
+    "the project; `optcp packetdrill` runs them unchanged, with the profile `linux-6`. A script is refused, with its "
+    "line and the reason, if it needs any feature that is not simulated, even at its end. "
+    "`papers/optcp_papers/evidence/data/packetdrill-suites.json` holds the outcome of each script, and "
+    "[packetdrill scripts](../developers/packetdrill.md#public-suites) describes how to reproduce that table."
 )
 BLOB_DIGITS = 12
 
 
 @dataclass(frozen=True)
 class Script:
-    """What became of a script.
+    """Outcome of a script.
 
     Attributes
     ----------
     path
-        In the suite's folder.
+        Path in the suite's directory.
     blob
-        The first digits of its name in Git: which text it was.
+        First digits of its Git object name, which identify the text.
     reason
-        Why it was refused, or what it expects and what happened.
+        Reason for refusal, or expected and actual behaviour.
     """
 
     path: str
@@ -59,11 +59,11 @@ class Suite:
     Attributes
     ----------
     commit
-        Or the version.
+        Commit or version.
     folder
-        Where in the repository they are.
+        Directory of the scripts in the repository.
     version
-        That of ``optcp`` which ran them.
+        Version of ``optcp`` that ran them.
     """
 
     name: str
@@ -77,16 +77,16 @@ class Suite:
 @functools.cache
 def suites() -> tuple[Suite, ...]:
     """Read the table."""
-    return tuple(stored.one(Suite, one) for one in stored.table(TABLE.read_text(encoding="utf-8"))["suites"])
+    return tuple(stored.one(Suite, item) for item in stored.table(TABLE.read_text(encoding="utf-8"))["suites"])
 
 
 def count(suite: Suite) -> Counter[str]:
-    """How many scripts of a suite had which verdict."""
+    """Count the scripts of a suite by verdict."""
     return Counter(script.verdict for script in suite.scripts)
 
 
 def verdicts() -> dict[str, str]:
-    """The verdict of each script that is not refused, as ``suite/path``."""
+    """Return the verdict of each script that is not refused, by ``suite/path``."""
     return {
         f"{suite.name}/{script.path}": script.verdict
         for suite in suites()
@@ -96,10 +96,12 @@ def verdicts() -> dict[str, str]:
 
 
 def passed(patterns: Sequence[str]) -> str:
-    """How many of the scripts that patterns stand for pass, without those that are refused."""
-    found = [verdict for name, verdict in verdicts().items() if any(fnmatchcase(name, one) for one in patterns)]
-    listed = ", ".join(f"`{one}`" for one in patterns)
-    return f"[{TITLE}](#public-packetdrill-scripts): {found.count('ok')} of {len(found)} pass: {listed}"
+    """Describe how many scripts of some patterns pass, without those that are refused."""
+    result = [
+        verdict for name, verdict in verdicts().items() if any(fnmatchcase(name, pattern) for pattern in patterns)
+    ]
+    listed = ", ".join(f"`{pattern}`" for pattern in patterns)
+    return f"[{TITLE}](#public-packetdrill-scripts): {result.count('ok')} of {len(result)} pass: {listed}"
 
 
 def run(suite: Suite, folder: Path) -> Suite:
@@ -126,7 +128,7 @@ def run(suite: Suite, folder: Path) -> Suite:
 
 
 def write(found: Sequence[Suite]) -> None:
-    """Store the table, a line a script."""
+    """Store the table, one line per script."""
     parts = []
     for suite in found:
         scripts = ",\n".join(f"  {json.dumps(asdict(script), ensure_ascii=False)}" for script in suite.scripts)
@@ -136,15 +138,15 @@ def write(found: Sequence[Suite]) -> None:
 
 
 def main(folders: Sequence[str]) -> None:
-    """Run suites anew, each given as ``name=folder``; the others stay as they are.
+    """Run suites again, each given as ``name=folder``; the others stay unchanged.
 
     Raises
     ------
     InputError
-        If there is no such suite, or no script in its folder.
+        If a suite is unknown, or its folder contains no script.
     """
     known = {suite.name for suite in suites()}
-    given = {name: folder for name, _, folder in (one.partition("=") for one in folders)}
+    given = {name: folder for name, _, folder in (item.partition("=") for item in folders)}
     for name in given:
         if name not in known:
             raise InputError(f"there is no suite {name!r}; {nearest(name, known)}")

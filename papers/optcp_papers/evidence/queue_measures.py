@@ -1,4 +1,4 @@
-"""What is measured of queues: packets lost and how long they waited, shares, and waves of the length."""
+"""Metrics of queues: lost packets and waiting times, shares, and oscillations of the length."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from optcp.scenarios.run import Run
 from optcp.stats.quantiles import sample_quantile
 
 FIRST = 200
-"""Of so many lost packets the numbers are compared."""
+"""Number of lost packets whose numbers are compared."""
 LOST, SAME, MARKED = "lost", "same of first lost", "marked"
 MEDIAN, LATE, LATENESS = "median wait (ms)", "95 % wait (ms)", "drop behind law (ms)"
 GOODPUT, QUEUE, LEAST, MOST = "goodput (Mb/s)", "mean queue", "5 % queue", "95 % queue"
@@ -21,28 +21,28 @@ SIGNALS, JAIN, SHARE = "drops and marks", "Jain index", "share"
 DROPPED, MARKS, USE = "drops a packet", "marks a packet", "utilisation"
 PEAK, SWING, PERIOD = "peak queue", "swing", "period (RTT)"
 Name = tuple[str, str]
-"""A case and a quantity."""
+"""Case and quantity."""
 Measured = Mapping[Name, float]
 
 
 def lost(run: Run) -> tuple[list[int], list[float]]:
-    """Numbers of lost packets, counted as they came, and instants of drops by the law in ms."""
+    """Return numbers of lost packets, in order of arrival, and times of drops by the AQM in ms."""
     packets = run["packets"]
     sent, dropped = packets["event"] == "sent", packets["event"] == "dropped"
-    number = {one: place for place, one in enumerate(zip(packets["flow"][sent], packets["seq"][sent], strict=True))}
-    numbers = sorted(number[one] for one in zip(packets["flow"][dropped], packets["seq"][dropped], strict=True))
+    number = {item: place for place, item in enumerate(zip(packets["flow"][sent], packets["seq"][sent], strict=True))}
+    numbers = sorted(number[item] for item in zip(packets["flow"][dropped], packets["seq"][dropped], strict=True))
     by_law = dropped & (packets["reason"] == "aqm")
     return numbers, (packets["time_ps"][by_law] / 1e9).tolist()
 
 
 def same(numbers: list[int], differences: list[int], first: int) -> int:
-    """How many of the first lost packets are those of a record, which has differences."""
+    """Count the first lost packets that equal those of a record, which holds differences."""
     theirs = list(itertools.accumulate(differences, initial=-1))[1:]
     return sum(ours + first == other for ours, other in zip(numbers[:FIRST], theirs[:FIRST], strict=False))
 
 
 def waits(run: Run, source: int) -> list[float]:
-    """How long packets of a source waited in the queue, in ms; the burst belongs to the first one."""
+    """Return the waiting times of packets of a source in ms; the burst belongs to the first source."""
     packets = run["packets"]
     groups = {f"source{source}/S", *(f"burst{number}/S" for number in range(3) if not source)}
     mine = np.isin(packets["flow"], list(groups))
@@ -56,23 +56,23 @@ def waits(run: Run, source: int) -> list[float]:
 
 
 def _quantile(values: list[float], part: float) -> float:
-    """A quantile as the recorders have it (`evidence/data`), whose figures these are compared with."""
+    """Return a quantile by the method of the recorders (`evidence/data`), whose figures are compared."""
     return sorted(values)[min(len(values) - 1, int(part * len(values)))]
 
 
 def unresponsive(run: Run, sources: int) -> dict[Name, float]:
-    """Packets lost and marked, and how long they waited, by source where there are several."""
+    """Return lost and marked packets, and waiting times, by source if there are several."""
     numbers, _ = lost(run)
-    found: dict[Name, float] = {("", LOST): len(numbers), ("", MARKED): int(np.sum(run["ports"]["marked"]))}
+    result: dict[Name, float] = {("", LOST): len(numbers), ("", MARKED): int(np.sum(run["ports"]["marked"]))}
     for source in range(sources):
         case = f"source {source + 1}" if sources > 1 else ""
         values = waits(run, source)
-        found[case, MEDIAN], found[case, LATE] = _quantile(values, 0.5), _quantile(values, 0.95)
-    return found
+        result[case, MEDIAN], result[case, LATE] = _quantile(values, 0.5), _quantile(values, 0.95)
+    return result
 
 
 def shares(run: Run, sources: int) -> Measured:
-    """The part of the link that each source has from 1 s to 6 s."""
+    """Return the share of the link that each source has from 1 s to 6 s."""
     packets = run["packets"]
     chosen = (packets["event"] == "transmitted") & (packets["time_ps"] > 1e12) & (packets["time_ps"] <= 6e12)
     flows, sizes = packets["flow"][chosen], packets["bytes"][chosen]
@@ -80,12 +80,12 @@ def shares(run: Run, sources: int) -> Measured:
 
 
 def jain(shares: NDArray[np.float64]) -> float:
-    """How evenly some share, 1 where all have the same (Jain, Chiu and Hawe 1984)."""
+    """Return the fairness index of shares, 1 if all are equal (Jain, Chiu and Hawe 1984)."""
     return float(shares.sum() ** 2 / len(shares) / np.square(shares).sum())
 
 
 def greedy(run: Run, rate_mbps: float) -> dict[Name, float]:
-    """What flows and the link did after the warm-up."""
+    """Return the metrics of flows and link after the warm-up."""
     ports, goodput = run["ports"], run["goodput"]
     row = {name: ports[name][ports["port"] == "L->R"][0] for name in ports.columns if name not in {"time_ps", "port"}}
     late = goodput["time_ps"] > goodput["time_ps"][0]
@@ -106,7 +106,7 @@ def greedy(run: Run, rate_mbps: float) -> dict[Name, float]:
 
 
 def period(series: Any) -> int:  # noqa: ANN401 - numpy's array
-    """Samples from one wave to the next: the highest peak of the autocorrelation after it was below 0."""
+    """Return the period in samples: the maximum of the autocorrelation after it first falls below 0."""
     wave = series - series.mean()
     alike = np.array([wave[: len(wave) - lag] @ wave[lag:] for lag in range(20, len(wave) // 4)])
     below = np.flatnonzero(alike < 0)
@@ -114,21 +114,21 @@ def period(series: Any) -> int:  # noqa: ANN401 - numpy's array
 
 
 def waves(run: Run, *, round_trip_us: float, sample_us: float, lacks: int, warm_s: float) -> dict[Name, float]:
-    """Length of the queue, but for packets that the record lacks, and how it goes up and down.
+    """Return the queue length, without packets that the record does not count, and its oscillation.
 
-    The round trip is one with a queue at the threshold.
+    The RTT is that with a queue at the threshold.
     """
     queue = run["queue"]
     late = (queue["port"] == "L->R") & (queue["time_ps"] > warm_s * 1e12)
     series = np.maximum(queue["mean_packets"][late] - lacks, 0)
-    found = {
+    result = {
         ("", LEAST): sample_quantile(series, 0.05),
         ("", MOST): sample_quantile(series, 0.95),
         ("", QUEUE): series.mean(),
     }
     if lag := period(series[:4000]):
         cut = series[: len(series) // lag * lag].reshape(-1, lag)
-        found["", PEAK] = cut.max(axis=1).mean()
-        found["", SWING] = np.ptp(cut, axis=1).mean()
-        found["", PERIOD] = lag * sample_us / round_trip_us
-    return found
+        result["", PEAK] = cut.max(axis=1).mean()
+        result["", SWING] = np.ptp(cut, axis=1).mean()
+        result["", PERIOD] = lag * sample_us / round_trip_us
+    return result

@@ -1,4 +1,4 @@
-"""The worlds in which queues were recorded, as scenarios: what was told to ns-2, ns-3 and Linux in OpTCP's terms."""
+"""Scenarios of the recorded queues: set-ups of ns-2, ns-3 and Linux in OpTCP's terms."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Tables = dict[str, Any]
 
 
 CODEPOINTS = ("not-ect", "ect1", "ect0")
-"""By the number of the ECN field."""
+"""Codepoint by the number in the ECN field."""
 LINUX_RED: Tables = {
     "kind": "red",
     "limit": "300000 B",
@@ -58,9 +58,9 @@ LINUX: dict[str, Tables] = {
         "range": "0 s",
     },
 }
-"""Disciplines of Linux, as ``tc`` told them. Lengths are the same: what the token bucket is about to send still counts
-there (``qdisc_peek_head`` leaves it in the queue, ``qdisc_peek_dequeued`` counts it on). ``step`` marks from its
-threshold on there, beyond it here.
+"""Disciplines of Linux by their ``tc`` settings. Lengths are equal: Linux also counts the packet that the token
+bucket is about to send (``qdisc_peek_head`` leaves it in the queue, ``qdisc_peek_dequeued`` still counts it). ``step``
+marks at its threshold in Linux, and above it here.
 """
 NS3_PIE: Tables = {"kind": "pie", "limit": "1001 packets", "mean_packet": "1000 B", "derandomize": False}
 NS3: dict[str, Tables] = {
@@ -74,7 +74,7 @@ NS3: dict[str, Tables] = {
     "pie-derandomised": NS3_PIE | {"derandomize": True},
     "pie-ecn": NS3_PIE | {"ecn": True},
 }
-"""Disciplines of ns-3; limits are one packet more: the packet in transmission counts here, and not there."""
+"""Disciplines of ns-3. Limits are one packet higher, because the packet in transmission counts here, and not there."""
 NOT_STATED = {
     "Linux, `prio` and `drr`": "each class has a limit of its own there, all share one here",
     "Linux, DualPI2 with DCTCP": "a filter puts DCTCP's ECT(0) into the L queue, here the codepoint alone decides",
@@ -83,22 +83,22 @@ NOT_STATED = {
     "ns-2, RED with thresholds of its own choice": "they follow from a target delay there",
     "ns-3, RED at ns-2's arrivals": "its draws are not recorded",
 }
-"""Recorded worlds that are not run, and why."""
+"""Recorded set-ups that are not run, with reasons."""
 
 
 @functools.cache
 def recorded(program: str) -> dict[str, Any]:
-    """What ``ns2``, ``ns3`` or ``linux`` did."""
+    """Return the recordings of ``ns2``, ``ns3`` or ``linux``."""
     return dict(json.loads((outside.DATA / f"queue_{program}.json").read_text(encoding="utf-8")))
 
 
 def discipline(name: str, known: Mapping[str, Tables]) -> Tables | None:
-    """The discipline of a world, which begins its name; None where there is none that does the same."""
+    """Return the discipline of a set-up, which is the first word of its name; None without an equivalent."""
     return known.get(name.split(" ", maxsplit=1)[0])
 
 
 def constant(queue: Tables, sources: Sequence[Mapping[str, Any]], seconds: float) -> Scenario:
-    """Sources that do not respond, into a link of 10 Mb/s; three packets of the first are there at once."""
+    """Return unresponsive sources that feed a link of 10 Mb/s; three packets of the first arrive together."""
     one = {"path": ["S", "D"], "process": "constant"}
     first = sources[0]
     burst = {"size": f"{first['bytes']} B", "ecn": CODEPOINTS[first["ect"]], "rate": "1 packets/s", "until": "1 ns"}
@@ -147,7 +147,7 @@ def greedy(
     stop_s: float,
     sample: str | None = None,
 ) -> Scenario:
-    """Greedy flows over one link: of each the kind of TCP, when it starts and the delay of its own link."""
+    """Return greedy flows over one link, each with its TCP, its start time and the delay of its own link."""
     own = {"rate": access_rate, "queue": "unlimited"} if access_rate else FAST
     port = {"links": [["L", "R"]]}
     span = f"{stop_s - warm_s:.6f} s"
@@ -183,7 +183,7 @@ def greedy(
 
 
 def ns2_flows(world: Mapping[str, Any]) -> Scenario:
-    """TCP over RED, as ``queue_ns2.tcl`` has it."""
+    """Return TCP over RED, as in ``queue_ns2.tcl``."""
     told = world["set"]
     more = {name: told[f"{name}_"] == "true" for name in ("wait", "gentle")}
     queue = {
@@ -211,7 +211,7 @@ def ns2_flows(world: Mapping[str, Any]) -> Scenario:
 
 
 JITTER_S = 0.001
-"""Within so long of its instant each flow starts: the kernel's starts differ by microseconds."""
+"""Interval in which each flow starts: the kernel's start times differ by microseconds."""
 CONTROLS = {
     "reno": {"congestion": "reno", "slow_start": "standard"},
     "cubic": {"congestion": "cubic", "slow_start": "hystart"},
@@ -220,7 +220,7 @@ CONTROLS = {
 
 
 def linux_flows(world: Mapping[str, Any], queue: Tables) -> Scenario:
-    """TCP of Linux; a full packet has 1500 bytes on the link."""
+    """Return TCP of Linux; a full packet has 1500 bytes on the link."""
     control = world["controls"][0]
     connection = {"profile": "linux-6", "handshake": True, "mss": "1434 B", "header": "54 B", **CONTROLS[control]}
     if world["ecn"] and control != "dctcp":
@@ -246,11 +246,11 @@ def linux_flows(world: Mapping[str, Any], queue: Tables) -> Scenario:
 
 
 NS3_ACKS = {"ack": "delayed", "ack_counting": "segments", "increase": "whole-segments"}
-"""ACKs of ns-3 (``DelAckCount`` of 2), and what its ``TcpLinuxReno``, of which DCTCP is a child, makes of them."""
+"""ACKs of ns-3 (``DelAckCount`` of 2), and their effect in its ``TcpLinuxReno``, on which DCTCP is based."""
 
 
 def dctcp(world: Mapping[str, Any], acks: Mapping[str, str]) -> Scenario:
-    """DCTCP over a threshold; ns-3's queue lacks the packet in transmission and one that its device holds."""
+    """Return DCTCP with a threshold; ns-3 does not count the packet in transmission and one that its device holds."""
     queue = {"kind": "step", "limit": "10002 packets", "threshold": f"{world['threshold_packets'] + 1} packets"}
     sender = {"profile": "rfc", "recovery": "sack", "mss": "1448 B", "header": "52 B", "initial_window": 10}
     sender |= {"congestion": "dctcp", "ecn": "dctcp", **acks}

@@ -1,4 +1,4 @@
-"""Running experiments, and keeping what they found: what ``optcp evidence`` does."""
+"""Execution of experiments and storage of their results, for ``optcp evidence``."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from optcp_papers.evidence.base import Compared, Experiment, Provenance, Result,
 
 
 def select(names: Sequence[str]) -> list[Experiment]:
-    """The experiments of these names; all without a name.
+    """Return the experiments of these names; all without a name.
 
     Raises
     ------
     InputError
         If a name is unknown.
     """
-    known = {one.name: one for one in EXPERIMENTS}
+    known = {experiment.name: experiment for experiment in EXPERIMENTS}
     for name in names:
         if name not in known:
             raise InputError(f"there is no experiment {name!r}; {nearest(name, known)}")
@@ -37,47 +37,47 @@ def select(names: Sequence[str]) -> list[Experiment]:
 def evidence(
     chosen: Sequence[Experiment], seeds: int | None, out: Path, jobs: Jobs, progress: Progress
 ) -> list[Result]:
-    """Run what is missing of each experiment and write ``out/<name>.json``; stored runs are below ``out/runs``.
+    """Run missing runs of each experiment and write ``out/<name>.json``; runs are stored below ``out/runs``.
 
     Parameters
     ----------
     seeds
-        Runs of each cell; None for the experiments' own numbers.
+        Number of runs per combination; None for the experiments' own numbers.
 
     Raises
     ------
     optcp.errors.Interrupted, optcp.errors.RunFailed
-        See :func:`optcp.study.runner.execute`.
+        Raised by :func:`optcp.study.runner.execute`.
     """
     results = []
-    for one in chosen:
-        if isinstance(one.source, Runs):
-            wanted = one.source.studies(seeds)
+    for item in chosen:
+        if isinstance(item.source, Runs):
+            wanted = item.source.studies(seeds)
             done = dict(zip(wanted, execute(list(wanted.values()), out / "runs", jobs, progress), strict=True))
-            rows = [_row(one.name, *figure) for figure in one.source.find(done)]
-            origin = {"scenario": one.source.scenario, **_cells(done.values())}
+            rows = [_row(item.name, *figure) for figure in item.source.find(done)]
+            origin = {"scenario": item.source.scenario, **_cells(done.values())}
         else:
-            rows, origin = one.source()
+            rows, origin = item.source()
         made = cast(Provenance, {"version": _core.version(), **origin})
-        result = Result(one.name, one.title, list(one.about), one.value, one.unit_n, one.digits, rows, made)
-        write_text(out / f"{one.name}.json", result.to_json())
+        result = Result(item.name, item.title, list(item.about), item.value, item.unit_n, item.digits, rows, made)
+        write_text(out / f"{item.name}.json", result.to_json())
         results.append(result)
     return results
 
 
 def _row(experiment: str, key: dict[str, str], ours: Interval, *beside: outside.Figure) -> Row:
-    """Compare one figure with all that is known of it outside."""
+    """Compare one figure with all its external figures."""
     figures = (*outside.figures(experiment, key), *beside)
     low, high = (round(end, 6) if math.isfinite(end) else None for end in (ours.low, ours.high))
     compared = [Compared(figure.source, figure.text, figure.verdict(ours), figure.is_sharp(ours)) for figure in figures]
     return Row(key, round(ours.estimate, 6), (low, high), ours.n, compared)
 
 
-def _cells(studies: Iterable[StudyResult]) -> dict[str, Any]:
-    """Say how each cell is made again.
+def _cells(studies: Iterable[Done]) -> dict[str, Any]:
+    """Return the settings that reproduce each combination.
 
-    ``metrics_sha256`` is over the digests of all runs in (study, cell, seed) order; each cell has that of its first
-    seed, so that a single run shows whether a figure still holds.
+    ``metrics_sha256`` is over the digests of all runs in (study, combination, seed) order. Each combination also has
+    the digest of its first seed, so a single run shows whether a figure is still valid.
     """
     everything = hashlib.sha256()
     cells = []
@@ -96,7 +96,7 @@ def _cells(studies: Iterable[StudyResult]) -> dict[str, Any]:
 
 
 def write_page(page: Path, results: Sequence[Result]) -> None:
-    """Store the results beside the page and write the page from all that are stored there."""
+    """Store the results next to the page, and render the page from all stored results."""
     folder = page.parent / pages.FOLDER
     for result in results:
         write_text(folder / f"{result.experiment}.json", result.to_json())

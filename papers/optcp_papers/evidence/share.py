@@ -1,4 +1,4 @@
-"""How two flows of unlike round trips share a drop-tail link."""
+"""Share of a drop-tail link between two flows of different RTTs."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from optcp_papers.evidence.variants import VARIANTS
 
 SCENARIO = "tcp-share"
 DRAWS = outside.DATA / "share-draws.json"
-"""Delays of the near and the far flow's own link in ms, and their starts in s, by base round trip of the far one: draws
-that ns-2 has run too.
+"""Random draws that ns-2 has also run: delays of the near and the far flow's own link in ms, and their starts in s, by
+base RTT of the far flow.
 """
 HOST_TIMES = ("0", "1.2")
-"""How long a host keeps a packet at most, in ms."""
+"""Maximum delay of a packet in a host, in ms."""
 
 
 def studies(seeds: int | None) -> Studies:
-    """One for each variant, round trip of the far flow and host time; ``seeds`` is the number of draws."""
+    """Return one study per variant, RTT of the far flow and host time; ``seeds`` is the number of draws."""
     return {
         (variant, round_trip, host_time): Study(
             SCENARIO,
@@ -47,7 +47,7 @@ def _drawn(draw: list[float], host_time_ms: str) -> dict[str, str]:
 
 
 def find(done: Found) -> Figures:
-    """Ratio of goodputs by ratio of round trips, and ours divided by that of ns-2, draw by draw."""
+    """Yield the ratio of goodputs by ratio of RTTs, and ours divided by that of ns-2, by draw."""
     for (variant, round_trip, host_time), runs in done.items():
         key = {"variant": variant, "far RTT (ms)": round_trip, "host time (ms)": host_time}
         goodput = runs["goodput"].between("50 s", "500 s")
@@ -68,16 +68,17 @@ SHARE = Experiment(
     digits=2,
     source=Runs(SCENARIO, studies, find),
     about=(
-        "Two greedy flows share a drop-tail link of 10 Mb/s with a queue of 84 packets of 1500 bytes, the packet in "
-        "transmission included. The near flow has a base round trip of 40 ms, the far one of 80, 160 or 320 ms. "
-        "Goodput of the near flow divided by that of the far one, from 50 s to 500 s. The scenario is `tcp-share`.",
-        "Nothing but starts and the last digits of delays is random about such a pair, and they decide whom the full "
-        "queue hits (S. Floyd, V. Jacobson, On traffic phase effects in packet-switched gateways, 1992): with a far "
-        "round trip of 80 ms the near flow gets from a third of to six times what the far one gets. Both are drawn, "
-        "and ns-2.35 has run the same draws: the rows `ours / ns-2.35` compare draw by draw.",
-        "A host that keeps each packet for a random time up to one transmission time of the shared link (`jitter` of "
-        "its link, 1.2 ms; ns-2's `overhead_`) keeps the flows out of step. The given figures do not say whether their "
-        "senders had such a time; they stand beside both. The random times of ns-2.35 are its own, so draw by draw "
-        "the two programs can be compared only without them.",
+        "Two greedy flows share a drop-tail link of 10 Mb/s with a queue of 84 packets of 1500 bytes, including the "
+        "packet in transmission. The near flow has a base RTT of 40 ms, the far one of 80, 160 or 320 ms. The figure "
+        "is the goodput of the near flow divided by that of the far one, from 50 s to 500 s. The scenario is "
+        "`tcp-share`.",
+        "Only start times and small parts of delays are random for such a pair, and they decide which flow the full "
+        "queue affects (S. Floyd, V. Jacobson, On traffic phase effects in packet-switched gateways, 1992): with a "
+        "far RTT of 80 ms the near flow has between a third of and six times the goodput of the far one. Both are "
+        "drawn at random, and ns-2.35 has run the same draws: the rows `ours / ns-2.35` compare them by draw.",
+        "A host that delays each packet by a random time up to one transmission time of the shared link (`jitter` of "
+        "its link, 1.2 ms; ns-2's `overhead_`) desynchronises the flows. The published figures do not state whether "
+        "their senders had such a delay; they are compared with both. The random delays of ns-2.35 are its own, so "
+        "the two programs can be compared by draw only without them.",
     ),
 )

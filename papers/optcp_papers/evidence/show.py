@@ -14,11 +14,11 @@ from optcp_papers.evidence.base import Result
 
 
 def show_evidence(console: Console, result: Result) -> None:
-    """Print what an experiment found beside what is known outside."""
+    """Print the result of an experiment with the external figures."""
     console.print()
     console.print(Text(f"{result.experiment}  {result.title}", style="bold"))
     headings = page.columns(result)
-    # A table a variant: its column would leave no room for the others on a terminal.
+    # Print one table per variant: a column for it would leave too little space for the others.
     shown = [index for index, heading in enumerate(headings) if heading != "variant"]
     for variant, rows in itertools.groupby(result.rows, lambda row: row.key.get("variant")):
         if variant is not None:

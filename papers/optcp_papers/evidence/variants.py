@@ -1,4 +1,4 @@
-"""The senders whose long runs are compared: a line adds one."""
+"""Senders whose long runs are compared. Each line adds one."""
 
 VARIANTS = {
     f"{profile} {recovery}": {"parameters.profile": profile, "parameters.recovery": recovery}
@@ -9,4 +9,4 @@ VARIANTS = {
         ("rfc", "sack"),
     )
 }
-"""By what rows and figures call them, a profile with one of the loss recoveries in it: parameters of ``tcp-*``."""
+"""Parameters of ``tcp-*`` by name in rows and figures: a profile with one of its loss recoveries."""

@@ -1,4 +1,4 @@
-"""The GMPLS paper: protection switching speed, change of RTT, switch-back, and four protection schemes."""
+"""GMPLS paper: protection switching speed, RTT change, switch-back, and four protection schemes."""
 
 from optcp_papers.gmpls.aqm import AQM
 from optcp_papers.gmpls.every_scheme import EVERY_SCHEME

@@ -1,4 +1,4 @@
-"""Beyond the paper: its four scenarios under every protection scheme, with its own TCP and with today's."""
+"""Extension of the paper: its four scenarios under every protection scheme, with its own and current TCP."""
 
 from optcp.papers.assume import built_in, overrides
 from optcp.papers.kit import (
@@ -26,20 +26,20 @@ PROCESSING = "1 ms"
 QUICK_SEEDS = 6
 
 NOTE = (
-    "The paper has local, path, loopback and loopback-variant only. Compare schemes within a profile: a packet of "
-    "linux-6 carries 52 bytes of headers beside the 1000 that count, so that it fills the access with a goodput of "
-    "95 %, and more in a window in which holes from before are filled."
+    "The paper has local, path, loopback and loopback-variant only. Compare schemes within one profile: a linux-6 "
+    "packet carries 52 bytes of headers in addition to 1000 bytes of data. A full access link therefore yields a "
+    "goodput of 95 %, and more in a window that fills earlier gaps."
 )
 
 ASSUMED = (
     *(parameter for parameter in section8.ASSUMED if parameter.name not in ("profile", "switch_delay_ms")),
     built_in("switch_delay_ms", str(DELTA_MS[0])),
-    built_in("restoration", f"{COMPUTATION} of computation, {PROCESSING} at each node that a message comes to"),
+    built_in("restoration", f"{COMPUTATION} of computation, {PROCESSING} at each node that receives a message"),
 )
 
 
 def scheme(name: str) -> Settings:
-    """The settings that a scheme stands for."""
+    """Return the settings of a scheme."""
     restoring = {"protection.0.computation": COMPUTATION, "protection.0.signal_processing": PROCESSING}
     return {
         "parameters.scheme": name,
@@ -50,7 +50,7 @@ def scheme(name: str) -> Settings:
 
 
 def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
-    """A grid a profile: every scheme in every scenario until 7.5 s."""
+    """Return one grid per profile: every scheme in every scenario until 7.5 s."""
     base = {
         **overrides(ASSUMED, chosen),
         "stop": f"{SWITCH_OVER_S[1]:g} s",
@@ -63,23 +63,23 @@ def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
         "scheme": {name: scheme(name) for name in SCHEMES},
     }
 
-    def one(profile: str) -> Grid:
+    def profile_grid(profile: str) -> Grid:
         settings = {**base, "tcp.all.profile": profile}
         return options.grid(section8.SCENARIO, settings, axes, f"gmpls every scheme, {profile}")
 
-    return {profile: one(profile) for profile in PROFILES}
+    return {profile: profile_grid(profile) for profile in PROFILES}
 
 
 def find(found: Found) -> Findings:
-    """Goodput of (5 s, 7.5 s] in per cent of the access bandwidth, and the difference from local protection."""
+    """Return goodput in (5 s, 7.5 s] in % of the access bandwidth, and the difference from local protection."""
     access_bps = found.number("access_share") * found.number("backbone_bps")
     return Findings(
         [row for profile, done in found.done.items() for row in compared(profile, done, access_bps)], notes=[NOTE]
     )
 
 
-def compared(profile: str, done: StudyResult, access_bps: float) -> list[Row]:
-    """Two rows a scenario and scheme."""
+def compared(profile: str, done: Done, access_bps: float) -> list[Row]:
+    """Return two rows per scenario and scheme."""
     start_s, end_s = SWITCH_OVER_S
     pct = done["goodput"].between(start_s, end_s).total("group") / (access_bps / 8 * (end_s - start_s) / 100)
     minus_local = pct - pct.at(scheme="local")

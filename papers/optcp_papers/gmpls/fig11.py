@@ -1,4 +1,4 @@
-"""Figure 11: how f(d) is distributed over the random cases, delta = 5 ms."""
+"""Figure 11: distribution of f(d) over the random cases, delta = 5 ms."""
 
 from optcp.papers.kit import Cells, Exhibit, Findings, Found, Part, distribution, judge, tables
 from optcp_papers.gmpls.goodput import trend
@@ -10,7 +10,7 @@ BIN_PCT = 1
 
 
 def find(found: Found) -> Findings:
-    """Histograms of f(d) with a resolution of 1 % and their normal fits; the fits' parameters as rows."""
+    """Return histograms of f(d) in bins of 1 % and their normal fits; the rows are the parameters of the fits."""
     shared = goodput(found)
     f, best = relative(shared).at(delta_ms=DELTA_MS), shared.good.wins("d_ms").at(delta_ms=DELTA_MS)
     rows, series = distribution((100 * f).part(d_ms=D_MS[1:]), BIN_PCT, "f(d)")

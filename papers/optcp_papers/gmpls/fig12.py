@@ -20,26 +20,26 @@ STABILISES_S = (5.0, 8.0)
 
 
 def find(found: Found) -> Findings:
-    """A curve and two rows a (d, delta), grouped by delta as in the figure."""
+    """Return a curve and two rows per (d, delta), grouped by delta as in the figure."""
     shared = goodput(found)
     return Findings(
-        rows=sorted(rows(shared.falls()), key=lambda one: float(one.key["delta_ms"])),
+        rows=sorted(rows(shared.falls()), key=lambda row: float(row.key["delta_ms"])),
         claims={
             "slower-deepens-short": deeper_until_equal(shared),
             "long-backup-same-drop": slower_not_deeper(shared),
         },
-        series=[one for delta in DELTA_MS for d in D_MS for one in shared.over_time(d_ms=d, delta_ms=delta)],
+        series=[item for delta in DELTA_MS for d in D_MS for item in shared.over_time(d_ms=d, delta_ms=delta)],
         notes=[LOST_NOTE],
     )
 
 
 def curves_by_delta(goodput: Goodput, d_ms: int) -> dict[str, curve.Curves]:
-    """The curves of one d, by delta as evidence names it."""
+    """Return the curves of one d, by the name of delta in the evidence."""
     return {f"{delta} ms": goodput.curves(d_ms=d_ms, delta_ms=delta) for delta in DELTA_MS}
 
 
 def first_interval(pct: Cells, delta_ms: int) -> list[Part]:
-    """EQUIV of the first 100 ms after the failure, every d against 1 ms."""
+    """Judge EQUIV of the first 100 ms after the failure, every d against 1 ms."""
     first, name = pct.at(delta_ms=delta_ms), f"delta = {delta_ms} ms, (5.0 s, 5.1 s], d = {{}} ms minus 1 ms"
     return [
         judge.equivalence_part(name.format(d), first.at(d_ms=d) - first.at(d_ms=1), SAME_POINTS, "points")
@@ -48,7 +48,7 @@ def first_interval(pct: Cells, delta_ms: int) -> list[Part]:
 
 
 def deeper_until_equal(goodput: Goodput) -> list[Part]:
-    """Judge: a slower switch deepens the drop of a short backup, and at 100 ms the first fall is equal for every d."""
+    """Judge: a slower switchover deepens the drop of a short backup; with 100 ms the first fall is equal for all d."""
     parts = []
     for d in SHORT_MS:
         curves = curves_by_delta(goodput, d)
@@ -57,16 +57,16 @@ def deeper_until_equal(goodput: Goodput) -> list[Part]:
         )
     first = goodput.access_pct((FAILURE_S, FAILURE_S + curve.STEP_S))
     alike = [delta for delta in DELTA_MS if judge.combine(first_interval(first, delta))[0] is True]
-    smallest = f"the smallest delta with this is {alike[0]} ms" if alike else "it holds at no delta"
+    smallest = f"the smallest delta with equal falls is {alike[0]} ms" if alike else "falls are equal at no delta"
     *equal, last = first_interval(first, SLOW_MS)
     return [*parts, *equal, replace(last, text=f"{last.text} ({smallest})")]
 
 
 def slower_not_deeper(goodput: Goodput) -> list[Part]:
-    """Judge: at d = 100 ms a slower switch neither deepens the drop nor lengthens it, but costs goodput meanwhile."""
+    """Judge: at d = 100 ms a slower switchover does not deepen or lengthen the drop, but costs goodput meanwhile."""
     n, curves = goodput.seeds, curves_by_delta(goodput, LONG_MS)
-    dips = {name: resampling.bootstrap(one, curve.dip_pct) for name, one in curves.items()}
-    settled = {name: resampling.bootstrap(one, curve.back_s) for name, one in curves.items()}
+    dips = {name: resampling.bootstrap(item, curve.dip_pct) for name, item in curves.items()}
+    settled = {name: resampling.bootstrap(item, curve.back_s) for name, item in curves.items()}
     (slow, slow_samples), (fast, fast_samples) = dips[f"{SLOW_MS} ms"], dips[f"{FAST_MS} ms"]
     margin = (-SAME_POINTS, SAME_POINTS)
     spread = np.ptp([estimate for estimate, _ in settled.values()])
@@ -77,11 +77,11 @@ def slower_not_deeper(goodput: Goodput) -> list[Part]:
             "dip, delta = 100 ms minus 5 ms", slow_samples - fast_samples, slow - fast, n, margin, 1, "points"
         ),
         *(
-            judge.within_part(f"delta = {name}: settled after", samples, estimate, n, SETTLES_S, 2, "s")
+            judge.within_part(f"delta = {name}: settling time", samples, estimate, n, SETTLES_S, 2, "s")
             for name, (estimate, samples) in settled.items()
         ),
         judge.within_part(
-            "longest minus shortest of these times", spreads, float(spread), n, (-np.inf, SPREAD_S), 2, "s"
+            "maximum minus minimum settling time", spreads, float(spread), n, (-np.inf, SPREAD_S), 2, "s"
         ),
         *trend("goodput of (5 s, 8 s], delta", pct, "down", "points"),
     ]

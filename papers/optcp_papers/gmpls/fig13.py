@@ -1,4 +1,4 @@
-"""Figure 13: which length of the backup is best, by switch delay."""
+"""Figure 13: best length of the backup, by switch delay."""
 
 import numpy as np
 
@@ -10,12 +10,12 @@ from optcp_papers.gmpls.section6 import D_MS, SETUP, goodput
 
 
 def find(found: Found) -> Findings:
-    """In how many of the runs a d has the most goodput, one row a (d, delta), and the best d's mean rank a delta."""
+    """Return the share of runs in which each d has the most goodput, per (d, delta), and the best d's mean rank."""
     best = goodput(found).good.wins("d_ms")
     shares = rows({"best_pct": best.share().times(100)})
     return Findings(
         rows=[
-            *sorted(shares, key=lambda one: float(one.key["delta_ms"])),
+            *sorted(shares, key=lambda share: float(share.key["delta_ms"])),
             *rows({"best_rank": best_rank(best).mean()}),
         ],
         claims={"slower-favours-short": shorter_dominates(best)},
@@ -24,14 +24,14 @@ def find(found: Found) -> Findings:
 
 
 def best_rank(best: Cells) -> Cells:
-    """Rank of the best d, 1 for 1 ms to 6 for 100 ms, the mean of those that tie."""
+    """Return the rank of the best d, from 1 (1 ms) to 6 (100 ms); ties get the mean rank."""
     ranks = np.arange(1, len(D_MS) + 1)
     return Cells(np.einsum("sdj,d->sj", best.values, ranks), (best.axis("delta_ms"),), best.seeds)
 
 
 def shorter_dominates(best: Cells) -> list[Part]:
-    """Judge: the slower the switch, the lower the best d's rank, and the rarer is d >= 10 ms best."""
-    # A tie with a shorter one counts for d >= 10 ms where most of those that tie are that long.
+    """Judge: with a slower switchover the best d is shorter, and d >= 10 ms is best less often."""
+    # A tie with a shorter d counts for d >= 10 ms if more than half of the tied d are that long.
     longer = best.between(2, 100, "d_ms") > 0.5
     test = stats.mcnemar(longer.at(delta_ms=100), longer.at(delta_ms=5))
     title = f"share with d >= 10 ms best, delta = 100 ms minus 5 ms (McNemar p = {test.p:.2g})"

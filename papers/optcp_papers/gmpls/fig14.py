@@ -1,4 +1,4 @@
-"""Figure 14: goodput in the first 1.5 s over the length of the backup and the switch delay."""
+"""Figure 14: goodput in the first 1.5 s, by length of the backup and switch delay."""
 
 from dataclasses import replace
 
@@ -16,7 +16,7 @@ AS_MUCH = (0.67, 1.5)
 
 
 def find(found: Found) -> Findings:
-    """Mean goodput of (5 s, 6.5 s] in per cent of the access bandwidth, one row a (d, delta)."""
+    """Return the mean goodput of (5 s, 6.5 s] in % of the access bandwidth, one row per (d, delta)."""
     pct = goodput(found).access_pct()
     claims = {"falls-with-both": falls_both_ways(pct), "length-costs-as-delay": longer_is_like_slower(pct)}
     return Findings(rows({"goodput_access_pct": pct.mean()}), claims)
@@ -37,13 +37,13 @@ def falls_both_ways(pct: Cells) -> list[Part]:
 
 
 def alike(difference: Cells) -> Holds:
-    """Whether d = 1 and 2 ms are the same by EQUIV."""
+    """Return whether d = 1 and 2 ms are equal by EQUIV."""
     test = stats.equivalent(difference, SAME_POINTS)
     return judge.verdict_at_look(lambda level: test.holds(level) is True)
 
 
 def longer_is_like_slower(pct: Cells) -> list[Part]:
-    """Judge: lengthening the backup costs about as much as delaying the switch by the same order of magnitude."""
+    """Judge: a longer backup costs about as much as a delay of the switchover of the same order of magnitude."""
     ends = ((100, 5), (10, 100), (1, 100))
     losses = np.column_stack([pct.at(d_ms=1, delta_ms=5) - pct.at(d_ms=d, delta_ms=delta) for d, delta in ends])
     n = len(losses)

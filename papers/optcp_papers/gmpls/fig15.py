@@ -1,4 +1,4 @@
-"""Figure 15: which strategy after the repair is the best one."""
+"""Figure 15: best strategy after the repair."""
 
 from dataclasses import replace
 
@@ -11,25 +11,25 @@ ONE_OF_THREE = 1 / 3
 
 
 def find(found: Found) -> Findings:
-    """Share of the runs in which a strategy has the most goodput in (10 s, 11.5 s], one row a (d, strategy)."""
+    """Return the share of runs in which a strategy has the most goodput in (10 s, 11.5 s], per (d, strategy)."""
     best = best_of(goodput(found).good)
     claims = {"staying-is-best": staying_is_best(best.at(strategy="none"))}
     return Findings(rows({"best_pct": best.share().times(100)}), claims, notes=[LOST_NOTE, OPTICAL_NOTE])
 
 
 def best_of(good: Cells) -> Cells:
-    """How much of a seed a strategy of the paper wins by the most goodput."""
+    """Return the share of each seed for which a strategy of the paper has the most goodput (ties are split)."""
     return good.part(strategy=COMPARED).wins("strategy")
 
 
 def staying_is_best(best: Cells) -> list[Part]:
-    """Judge: staying on the backup is clearly best when d is large; with a small d all are alike."""
+    """Judge: staying on the backup is clearly best if d is large; with a small d all are equal."""
     n = len(best.seeds)
 
     def against(d: int, name: str, share: float) -> Part:
         return judge.share_part(f"none is best, d = {d} ms, {name}", float(best.at(d_ms=d).values.sum()), n, share)
 
-    # No difference from a third is agreement only with as many runs as the paper had.
+    # A test that does not reject 1/3 is agreement only with as many runs as the paper.
     alike: Holds = True if n >= PAPER_RUNS else "undecided"
     alone = stats.mcnemar(best.at(d_ms=100) == 1, best.at(d_ms=1) == 1)
     return [

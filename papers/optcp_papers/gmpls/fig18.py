@@ -29,13 +29,11 @@ SECTION_6_UNTIL_S = 6.0
 SAME_POINTS = 25.0
 LAST = SCENARIOS[-1]
 OFTEN_SHARE, RARE_SHARE = 0.5, 0.05
-BEFORE_NOTE = (
-    "Whether the access is the only bottleneck before the failure is judged in section 5 alone (gmpls/fig7), not here."
-)
+BEFORE_NOTE = "Only gmpls/fig7 (section 5) judges whether the access is the only bottleneck before the failure."
 
 
 def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
-    """The shared grid, and section 6's world with backups that are longer by as much as the local ones."""
+    """Return the shared grid, and section 6's network with backups as long as the local ones."""
     delay = {"parameters.switch_delay": f"{DELTA_MS[0]} ms"}
     longer = {scenario: {**section6.backup(alike_ms(scenario)), **delay} for scenario in SCENARIOS}
     settings = {**overrides(section6.ASSUMED, chosen), "stop": f"{SECTION_6_UNTIL_S:g} s"}
@@ -44,35 +42,35 @@ def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
 
 
 def alike_ms(scenario: str) -> int:
-    """Section 6's d that is as long: it is the whole backup, d_l what it is longer than the 1 ms that it replaces."""
+    """Return section 6's d of the local backup: d_l is its excess over the 1 ms that it replaces, d its whole delay."""
     return Delays.of(scenario).d_l + 1
 
 
 def find(found: Found) -> Findings:
-    """A curve and three rows a (scenario, scheme), in panels of a scheme."""
+    """Return a curve and three rows per (scenario, scheme), with one panel per scheme."""
     shared = goodput(found)
     overflowed = found.done[GRID].once(merge_drops).at(delta_ms=DELTA_MS[0]) > 0
     section_6 = Goodput.of(found, SECTION_6, WINDOW_S, SECTION_6_UNTIL_S)
     metrics = {**shared.falls(), "overflow_l0_l5_pct": overflowed.share().times(100)}
     shown = replace(shared, end_s=END_S)
     return Findings(
-        rows=sorted(rows(metrics), key=lambda one: MECHANISMS.index(str(one.key["mechanism"]))),
+        rows=sorted(rows(metrics), key=lambda row: MECHANISMS.index(str(row.key["mechanism"]))),
         claims={
             "variant-overflows-in-d": variant_recovers_faster_unless_d(shared, overflowed.at(mechanism=VARIANT)),
             "scenarios-alike-for-local": local_is_alike_others_worsen(shared, section_6),
         },
         series=[
-            one
+            item
             for mechanism in MECHANISMS
             for scenario in SCENARIOS
-            for one in shown.over_time(scenario=scenario, mechanism=mechanism)
+            for item in shown.over_time(scenario=scenario, mechanism=mechanism)
         ],
         notes=[LOST_NOTE, BEFORE_NOTE],
     )
 
 
 def variant_recovers_faster_unless_d(goodput: Goodput, overflowed: Cells) -> list[Part]:
-    """Judge: in D the variant settles no sooner than plain loop-back, since packets overflow; in A to C sooner."""
+    """Judge: in D the variant settles no sooner than plain loop-back because packets overflow; in A to C sooner."""
     n, parts = goodput.seeds, []
     for scenario in SCENARIOS:
         (late, late_samples), (early, early_samples) = (
@@ -80,10 +78,11 @@ def variant_recovers_faster_unless_d(goodput: Goodput, overflowed: Cells) -> lis
             for mechanism in (VARIANT, LOOPBACK)
         )
         test = resampling.bootstrap_difference(late_samples, early_samples, late - early, n)
-        name = f"{scenario}, settles after, variant minus loop-back"
+        name = f"{scenario}, settling time, variant minus loop-back"
         part = judge.side_part(name, test, "below" if scenario != LAST else "above", "s")
         if scenario == LAST:
-            # "No faster" is broken by a faster one; no difference is agreement only with as many runs as the paper had.
+            # "No faster" is refuted by a significantly faster variant. Without a significant difference it holds only
+            # with as many runs as the paper.
             part = replace(part, default=True if n >= PAPER_RUNS else "undecided")
         parts.append(part)
     for scenario in SCENARIOS:
@@ -98,7 +97,7 @@ def variant_recovers_faster_unless_d(goodput: Goodput, overflowed: Cells) -> lis
 
 
 def local_is_alike_others_worsen(goodput: Goodput, section_6: Goodput) -> list[Part]:
-    """Judge: local dips are alike in all scenarios; those of path and loop-back deepen and last longer from A to D."""
+    """Judge: local dips are equal in all scenarios; dips of path and loop-back deepen and lengthen from A to D."""
     n, bounds = goodput.seeds, (-np.inf, SAME_POINTS)
     dips = {
         scenario: resampling.bootstrap(goodput.curves(scenario=scenario, mechanism=LOCAL), curve.dip_pct)
@@ -106,16 +105,16 @@ def local_is_alike_others_worsen(goodput: Goodput, section_6: Goodput) -> list[P
     }
     spread = float(np.ptp([estimate for estimate, _ in dips.values()]))
     spreads = np.ptp([samples for _, samples in dips.values()], axis=0)
-    parts = [judge.within_part("local, deepest minus flattest dip", spreads, spread, n, bounds, 2, "points")]
+    parts = [judge.within_part("local, maximum minus minimum dip", spreads, spread, n, bounds, 2, "points")]
     for scenario, (dip, samples) in dips.items():
         alike, alike_samples = resampling.bootstrap(section_6.curves(scenario=scenario), curve.dip_pct)
-        name = f"local, {scenario}, dip minus that of section 6 at d = {alike_ms(scenario)} ms"
+        name = f"local, {scenario}, dip minus section 6's dip at d = {alike_ms(scenario)} ms"
         gap_samples = samples - alike_samples
         parts.append(judge.within_part(name, gap_samples, dip - alike, n, (-SAME_POINTS, SAME_POINTS), 2, "points"))
     for mechanism in (PATH, LOOPBACK):
         curves = [goodput.curves(scenario=scenario, mechanism=mechanism) for scenario in SCENARIOS]
         parts += judge.bootstrap_trend_parts(f"{mechanism}, dip", SCENARIOS, curves, curve.dip_pct, "up", "points")
-        parts += judge.bootstrap_trend_parts(f"{mechanism}, settles after", SCENARIOS, curves, curve.back_s, "up", "s")
+        parts += judge.bootstrap_trend_parts(f"{mechanism}, settling time", SCENARIOS, curves, curve.back_s, "up", "s")
     return parts
 
 

@@ -28,13 +28,13 @@ PAIRS = ((LOCAL, PATH), (LOCAL, LOOPBACK), (LOCAL, VARIANT), (LOOPBACK, PATH), (
 SLIGHTLY_POINTS = 2.0
 UNDER_D = SCENARIOS[:3]
 HOLM_FIRST = 0.05
-"""Holm compares the smallest of m p-values with this over m."""
+"""Holm's level of the smallest of m p-values, times m."""
 LOOPED_LINKS = 4
-"""Links that loops use in the reverse direction: L1->L0 and L2->L1 for data, L1->L2 and L2->L3 for ACKs."""
+"""Number of links that loops use in the reverse direction: L1->L0, L2->L1 (data), L1->L2, L2->L3 (ACKs)."""
 
 
 def find(found: Found) -> Findings:
-    """Rows by (scenario, mechanism) at both switch delays, differences by pair, and what the backups reserve."""
+    """Return rows by (scenario, mechanism) at both switch delays, differences by pair, and the reserved capacity."""
     by_delta = {delta: in_windows(found, delta) for delta in DELTA_MS}
     first, second = by_delta.values()
     backbone_bps = found.number("backbone_bps")
@@ -58,16 +58,16 @@ def find(found: Found) -> Findings:
 
 
 def in_windows(found: Found, delta_ms: int) -> dict[str, Cells]:
-    """Goodput of (5 s, 7.5 s] and (10 s, 11.5 s] in per cent of the access bandwidth, by scenario and scheme."""
+    """Return goodput of (5 s, 7.5 s] and (10 s, 11.5 s] in % of the access bandwidth, by scenario and scheme."""
     shared = goodput(found, delta_ms)
     return {name: shared.access_pct(window) for name, window in WINDOWS.items()}
 
 
 def reserved_mbps(backbone_bps: float) -> dict[str, float]:
-    """Spare capacity in Mb/s that a scheme reserves against the failure of any one link of the working path.
+    """Return the capacity in Mb/s that each scheme reserves against the failure of any link of the working path.
 
-    The backbone's rate for every directed link of every backup. Local protection needs a backup like the one of L1-L2
-    for each link; the others have one.
+    Every directed link of every backup counts with the backbone rate. Local protection needs one backup per link, like
+    that of L1-L2; the other schemes need one backup.
     """
     directed = {name: 2 * (len(PATH_BACKUP) - 1) for name in MECHANISMS}
     directed[LOCAL] = WORKING_LINKS * 2 * (len(LOCAL_BACKUP) - 1)
@@ -75,18 +75,18 @@ def reserved_mbps(backbone_bps: float) -> dict[str, float]:
 
 
 def compared(pct: dict[str, Cells], unit: str) -> list[Row]:
-    """A row a (scenario, mechanism) and window."""
+    """Return one row per (scenario, mechanism) and window."""
     return rows({f"{name}_{unit}": cells.mean() for name, cells in pct.items()})
 
 
 def differences(pct: dict[str, Cells]) -> list[Row]:
-    """A row a window, scenario and pair of schemes."""
+    """Return one row per window, scenario and pair of schemes."""
     return [
-        one
+        item
         for name, cells in pct.items()
         for scenario in SCENARIOS
         for first, second in PAIRS
-        for one in rows(
+        for item in rows(
             {f"{name}_points": gap(cells, scenario, first, second).mean()},
             key={"scenario": scenario, "mechanism": f"{first} minus {second}"},
         )
@@ -94,22 +94,22 @@ def differences(pct: dict[str, Cells]) -> list[Row]:
 
 
 def gap(pct: Cells, scenario: str, one: str, other: str) -> Cells:
-    """By how much a scheme has more goodput than another."""
+    """Return the goodput of one scheme minus that of another."""
     return pct.at(scenario=scenario, mechanism=one) - pct.at(scenario=scenario, mechanism=other)
 
 
 def beside_reserved(pct: Cells, backbone_bps: float) -> str:
-    """Say what capacity the schemes reserve, beside the goodput of the switch-over."""
+    """Describe the capacity that the schemes reserve, with their goodput at the switchover."""
     reserved, mean = reserved_mbps(backbone_bps), pct.mean_over("scenario")
     beside = ", ".join(
         f"{name} {rate:g} Mb/s ({mean.at(mechanism=name).values.mean():.1f} %)" for name, rate in reserved.items()
     )
     return (
-        f"Spare capacity that a scheme reserves against the failure of any one link of L0-L1-L2-L3, with its goodput "
-        f"of the switch-over, mean over the scenarios, in brackets: {beside}. Counted are the backbone's rate for each "
-        f"directed link of each backup: three local backups like {'-'.join(LOCAL_BACKUP)}, or one "
-        f"{'-'.join(PATH_BACKUP)}. A loop also travels on the working path against its direction: where that capacity "
-        f"is not free, it is {LOOPED_LINKS * backbone_bps / 1e6:g} Mb/s more for loopback and loopbackvar."
+        f"Spare capacity that a scheme reserves against the failure of any link of L0-L1-L2-L3, with its mean goodput "
+        f"at switchover over the scenarios: {beside}. Each directed link of each backup counts with the backbone "
+        f"rate: three local backups like {'-'.join(LOCAL_BACKUP)}, or one "
+        f"{'-'.join(PATH_BACKUP)}. A loop also uses the working path in the reverse direction. If that capacity is "
+        f"not free, loopback and loopbackvar need {LOOPED_LINKS * backbone_bps / 1e6:g} Mb/s more."
     )
 
 
@@ -120,12 +120,12 @@ def minus(pct: Cells, scenario: str, one: str, other: str) -> Part:
 
 
 def local_is_best(pct: Cells) -> list[Part]:
-    """Judge: at switch-over local beats every other scheme in every scenario."""
+    """Judge: at switchover local is better than every other scheme in every scenario."""
     return [minus(pct, scenario, LOCAL, other) for scenario in SCENARIOS for other in (PATH, LOOPBACK, VARIANT)]
 
 
 def loopback_slightly_better(pct: Cells) -> list[Part]:
-    """Judge: loop-back differs from path protection by less than 2 points; its sign is stated beside."""
+    """Judge: loop-back differs from path protection by less than 2 points; the evidence states the sign."""
     parts = []
     for scenario in SCENARIOS:
         loopback, path = (pct.at(scenario=scenario, mechanism=mechanism) for mechanism in (LOOPBACK, PATH))
@@ -137,7 +137,7 @@ def loopback_slightly_better(pct: Cells) -> list[Part]:
 
 
 def variant_between(pct: Cells) -> list[Part]:
-    """Judge: in A, B and C the variant ranks below local and above loop-back."""
+    """Judge: in A, B and C the variant is worse than local and better than loop-back."""
     pairs = ((VARIANT, LOOPBACK), (LOCAL, VARIANT))
     return [minus(pct, scenario, one, other) for scenario in UNDER_D for one, other in pairs]
 
@@ -162,6 +162,6 @@ CLAIMS = {
     "variant-between": (variant_between, "switchover"),
     "switch-back-order": (switch_back_ranking, "switchback"),
 }
-"""Each statement's judge, and the window that it is about."""
+"""Judge of each claim, and the window it uses."""
 
 FIG19 = Exhibit("gmpls/fig19", "Protection schemes compared", "section 8.2 and 8.3, Fig. 19", SETUP, find)

@@ -19,7 +19,7 @@ SETTLE_AT_LEAST_S = 0.8
 
 
 def find(found: Found) -> Findings:
-    """Mean curve over seeds with its interval, one example run, and the window's goodput as rows."""
+    """Return the mean curve over seeds with its interval, one example run, and the goodput in the window as rows."""
     backbone_bps = found.number("backbone_bps")
     shown, series, in_window = worlds(found), [], []
     for reading, world in shown.items():
@@ -40,12 +40,12 @@ def find(found: Found) -> Findings:
 
 
 def percent(bytes_: Cells, span_s: float, backbone_bps: float) -> Cells:
-    """Bytes in a span of time in per cent of what the backbone could carry."""
+    """Return bytes in a time span in % of the capacity of the backbone."""
     return 100 * 8 * bytes_ / (span_s * backbone_bps)
 
 
 def interval_s(world: World) -> float:
-    """T of equation 4."""
+    """Return the interval T of equation 4, in s."""
     return world.goodput.axis("time").numbers[0]  # type: ignore[index]
 
 
@@ -60,7 +60,7 @@ def above_link_rate(world: World, backbone_bps: float, access_share: float) -> P
     ]
     cumulative = bytes_.values.cumsum(axis=-1)
     ends_s = np.arange(1, cumulative.shape[-1] + 1) * interval_s(world)
-    # Half a byte of room: what is allowed is a float, the bytes are whole.
+    # The tolerance of half a byte allows for rounding: the limit is a float, byte counts are integers.
     excess = (cumulative > access_share * backbone_bps / 8 * ends_s + 0.5).any(axis=-1)
     text = f"cumulative goodput above access rate x time in {excess.sum()} of {excess.size} (run, class) curves"
     return [*parts, judge.exact_part(text, not excess.any())]
@@ -80,7 +80,7 @@ def access_is_bottleneck(world: World, backbone_bps: float, access_share: float)
 
 
 def immediate_hurts_fixed(world: World, backbone_bps: float, access_share: float) -> Parts:
-    """Judge: an immediate switch hurts the fixed flows more than any delayed one."""
+    """Judge: an immediate switchover hurts the fixed flows more than any delayed one."""
     del access_share
     fixed = percent(world.goodput.at(group="fixed").between(FAILURE_S, FAILURE_S + 1), 1, backbone_bps)
     name = "fixed goodput in (5 s, 6 s], {} ms minus 0 ms"
@@ -88,15 +88,15 @@ def immediate_hurts_fixed(world: World, backbone_bps: float, access_share: float
 
 
 def against_immediate(name: str, cells: Cells, side: judge.Side, unit: str) -> list[Part]:
-    """Each delay above zero against an immediate switch."""
+    """Compare each delay above zero with an immediate switchover."""
     immediate = cells.at(delta_ms=0)
     return [judge.paired_part(name.format(delta), cells.at(delta_ms=delta), immediate, side, unit) for delta in DELAYED]
 
 
 def overflow_at_once(world: World, **_: float) -> Parts:
-    """Judge: with delta = 0 the merge port overflows at once and both classes lose packets there."""
+    """Judge: with delta = 0 the merge port overflows immediately and both classes lose packets there."""
     n, parts = len(world.goodput.seeds), []
-    # A run without any drop counts to its end.
+    # A run without a drop counts with its remaining time.
     to_end_s = [END_S - FAILURE_S - delta / 1000 for delta in DELTA_MS]
     first_ms = world.first_merge_drop_s.each(lambda values: 1000 * np.where(np.isnan(values), to_end_s, values), "ms")
     for delta in DELAYED:
@@ -109,7 +109,7 @@ def overflow_at_once(world: World, **_: float) -> Parts:
 
 
 def dead_link_or_merge(world: World, **_: float) -> Parts:
-    """Judge: a delayed switch costs more packets on the dead link but fewer at the merge port."""
+    """Judge: a delayed switchover loses more packets on the dead link but fewer at the merge port."""
     dead = [world.dead_link_drops.at(delta_ms=delta) for delta in DELTA_MS]
     steps = [f"{delta} ms" for delta in DELTA_MS]
     parts = judge.trend_parts("drops at L1-L2, data and ACKs", steps, dead, "up", "packets")
@@ -117,26 +117,26 @@ def dead_link_or_merge(world: World, **_: float) -> Parts:
 
 
 def settles_in_a_second(world: World, **_: float) -> Parts:
-    """Judge: after the switch the competing flows need of the order of a second or more to settle."""
+    """Judge: after the switchover the competing flows need at least about a second to settle."""
     parts, n = [], len(world.goodput.seeds)
     for delta in DELTA_MS:
         for name in CLASSES:
             curves = settling(world.goodput.at(delta_ms=delta, group=name), FAILURE_S + delta / 1000)
             estimate, samples = resampling.bootstrap(curves, settle_s)
-            text = f"{name}, {delta} ms: settles after"
+            text = f"{name}, {delta} ms: settling time"
             parts.append(judge.bootstrap_part(text, samples, estimate, n, SETTLE_AT_LEAST_S, "s"))
     return parts
 
 
 def settling(goodput: Cells, switch_s: float, end_s: float = END_S) -> NDArray[np.float64]:
-    """Goodput as :func:`settle_s` wants it, a row a seed: from the switch on, and the mean of the last second.
+    """Return goodput in the form of :func:`settle_s`, one row per seed: from the switchover on, then the final level.
 
     Parameters
     ----------
     goodput
         Bytes over ``time`` alone.
     end_s
-        When the last second ends.
+        End of the last second, whose mean is the final level.
     """
     interval_s = goodput.axes[0].numbers[0]  # type: ignore[index]
     step, first = round(SETTLE_STEP_S / interval_s), round(switch_s / interval_s)
@@ -146,18 +146,18 @@ def settling(goodput: Cells, switch_s: float, end_s: float = END_S) -> NDArray[n
 
 
 def settle_s(curves: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Find when curves settle.
+    """Return the settling times of curves.
 
     Parameters
     ----------
     curves
-        Shape (k, m + 1): goodput in m intervals of 100 ms from the switch on, then the level to settle at.
+        Shape (k, m + 1): goodput in m intervals of 100 ms from the switchover on, then the final level.
 
     Returns
     -------
     ndarray
-        Seconds from the switch to the first of ten intervals in a row within 10 % of that level, shape (k,);
-        infinite where there are none.
+        Time in s from the switchover to the first of ten intervals in a row within 10 % of the final level, shape
+        (k,); infinite if there are none.
     """
     intervals, level = curves[:, :-1], curves[:, -1:]
     inside = np.abs(intervals - level) <= 0.1 * level
@@ -174,6 +174,6 @@ CLAIMS: dict[str, Callable[..., Parts]] = {
     "dead-link-against-merge": dead_link_or_merge,
     "settling-takes-a-second": settles_in_a_second,
 }
-"""Each statement's judge: from a world, the backbone's rate, and the access links' share of it."""
+"""Judge of each claim, with arguments network, backbone rate, and access rate as a share of it."""
 
 FIG7 = Exhibit("gmpls/fig7", "Goodput over time by protection switch delay", "section 5.2, Fig. 7", SETUP, find)

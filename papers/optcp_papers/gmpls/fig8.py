@@ -1,4 +1,4 @@
-"""Figure 8: how f(delta) is distributed over the random cases."""
+"""Figure 8: distribution of f(delta) over the random cases."""
 
 from optcp.papers.kit import Exhibit, Findings, Found, Part, distribution, judge
 from optcp_papers.gmpls.section5 import DELTA_MS, READINGS_NOTE, SETUP, World, worlds
@@ -7,7 +7,7 @@ BIN_PCT = 5
 
 
 def find(found: Found) -> Findings:
-    """Histograms of f(delta) with a resolution of 5 % and their normal fits; the fits' parameters as rows."""
+    """Return histograms of f(delta) in bins of 5 % and their normal fits; the rows are the parameters of the fits."""
     rows, series = [], []
     for reading, world in worlds(found).items():
         f_pct = (100 * world.ratio).part(delta_ms=DELTA_MS[1:])
@@ -19,7 +19,7 @@ def find(found: Found) -> Findings:
 
 
 def delay_gains(world: World) -> list[Part]:
-    """Judge: on average every delayed switch yields more total goodput than an immediate one."""
+    """Judge: on average every delayed switchover yields more total goodput than an immediate one."""
     gain = 100 * (world.ratio - 1)
     return [
         judge.paired_part(f"f({delta} ms) - 1", gain.at(delta_ms=delta), gain.at(delta_ms=0), "above", "%")

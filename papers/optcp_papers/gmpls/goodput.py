@@ -1,4 +1,4 @@
-"""Goodput around an event as sections 6 to 8 compare it: over time, in a window, and by the rule CURVE."""
+"""Goodput around an event, as sections 6 to 8 compare it: over time, in a window, and by the rule CURVE."""
 
 from __future__ import annotations
 
@@ -18,22 +18,21 @@ Statistic = Callable[[NDArray[np.float64]], NDArray[np.float64]]
 
 
 Window = tuple[float, float]
-"""From when to when in seconds, (start, end]."""
+"""Time window (start, end], in s."""
 
 
 @dataclass(frozen=True)
 class Goodput:
-    """Goodput of every cell of a grid.
+    """Goodput of every parameter combination of a grid.
 
     Attributes
     ----------
     cells
-        Bytes in each interval, over the grid's axes and ``time``.
+        Bytes per interval, over the grid's axes and ``time``.
     window_s
-        What is compared: the first 1.5 s after the event.
+        Compared window: the first 1.5 s after the event.
     end_s
-        Where curves over time end.
-    access_bps
+        End of the curves over time.
         Rate of the access links.
     """
 
@@ -44,63 +43,63 @@ class Goodput:
 
     @classmethod
     def of(cls, found: Found, grid: str, window_s: Window, end_s: float) -> Goodput:
-        """That of the runs of a grid."""
+        """Read the goodput of a grid's runs."""
         access_bps = found.number("access_share") * found.number("backbone_bps")
         return cls(found.done[grid].once(read), window_s, end_s, access_bps)
 
     @property
     def seeds(self) -> int:
-        """The number of seeds."""
+        """Number of seeds."""
         return len(self.cells.seeds)
 
     @functools.cached_property
     def good(self) -> Cells:
-        """Bytes in the window, the numerator of equation 5."""
+        """Bytes in the window: the numerator of equation 5."""
         return self.cells.between(*self.window_s)
 
     def part(self, **where: tuple[str | float, ...]) -> Goodput:
-        """That of some values of some axes."""
+        """Return the goodput of some values of the axes."""
         return replace(self, cells=self.cells.part(**where))
 
     def access_pct(self, window_s: Window | None = None) -> Cells:
-        """Goodput in a window in per cent of what the access links could carry."""
+        """Return the goodput in a window, in % of the capacity of the access links."""
         start_s, end_s = window_s or self.window_s
         return 100 * 8 * self.cells.between(start_s, end_s) / ((end_s - start_s) * self.access_bps)
 
     def curves(self, **cell: str | float) -> NDArray[np.float64]:
-        """The curves of one cell from the event on, for the rule CURVE."""
+        """Return the curves of one combination from the event on, for the rule CURVE."""
         return self._curves(self.cells.at(**cell).values)
 
     def _curves(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         return curve.curves(values.astype(np.int64), self.window_s[0], self.end_s)
 
     def falls(self) -> dict[str, Estimates]:
-        """How deep goodput falls in each cell and when it is back, by the rule CURVE with bootstrap intervals."""
+        """Return depth and settling time of each combination's dip (rule CURVE), with bootstrap intervals."""
         (*axes, _) = self.cells.axes
         by_cell = np.moveaxis(self.cells.values, 0, -2)
 
         def each(statistic: Statistic) -> Estimates:
-            def one(at: tuple[int, ...]) -> stats.Interval:
+            def interval_at(at: tuple[int, ...]) -> stats.Interval:
                 estimate, samples = resampling.bootstrap(self._curves(by_cell[at]), statistic)
                 return resampling.percentile(samples, estimate, self.seeds)
 
-            return Estimates.of(tuple(axes), one, self.seeds)
+            return Estimates.of(tuple(axes), interval_at, self.seeds)
 
         return {"dip_pct": each(curve.dip_pct), "settle_s": each(curve.back_s)}
 
     def over_time(self, **cell: str | int) -> list[Series]:
-        """The mean over seeds of one cell in per cent of the access bandwidth, from a second before the event on."""
+        """Return the mean over seeds in % of the access bandwidth, from 1 s before the event."""
         pct = 100 * 8 * self.cells.at(**cell) / (curve.STEP_S * self.access_bps)
         labels = ("time", "s", "goodput", "% of access bandwidth")
         return over_time(pct, dict(cell), labels, 2, shown_s=(self.window_s[0] - 1, self.end_s))
 
 
-def read(done: StudyResult) -> Cells:
-    """Bytes in each interval, over the grid's axes and ``time``; exhibits share the result (``StudyResult.once``)."""
+def read(done: Done) -> Cells:
+    """Return the bytes per interval over the grid's axes and ``time``; experiments share the result (``Done.once``)."""
     return done["goodput"].cells().at(group="switched")
 
 
 def trend(name: str, cells: Cells, side: Literal["up", "down"], unit: str) -> list[Part]:
-    """TREND along the one axis of cells, which is of milliseconds."""
+    """Judge TREND along the only axis of the values, which is in milliseconds."""
     (axis,) = cells.axes
     return judge.trend_parts(name, [f"{value} ms" for value in axis.values], list(cells.values.T), side, unit)

@@ -1,4 +1,4 @@
-"""Timeouts of segments that were only late: never dropped, but on a path that has become longer."""
+"""Spurious timeouts: RTOs for segments that were delayed by a longer path, not dropped."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -8,14 +8,14 @@ from optcp.study import Run
 from optcp_papers.gmpls.paper import PS
 
 OBSERVE = [{"name": "senders", "kind": "tcp"}, {"name": "packets", "kind": "packets"}]
-"""What a run must observe."""
+"""Observations that a run needs."""
 
 
 def count_timeouts(run: Run, start_s: float, end_s: float) -> tuple[int, int]:
-    """Timeouts in (start, end], and those of them whose segment no port had dropped until then.
+    """Count the RTOs in (start, end], and those whose segment no port had dropped before.
 
-    A timer that expires sends the oldest segment without an ACK again, so its segment is the number in the highest ACK
-    that came before. A timer goes before an ACK of the same instant.
+    An RTO retransmits the oldest segment without an ACK. Its number is the highest ACK received before. At equal
+    times an RTO precedes an ACK.
     """
     senders, packets = run["senders"], run["packets"]
     time_ps = senders["time_ps"]
@@ -34,17 +34,17 @@ def count_timeouts(run: Run, start_s: float, end_s: float) -> tuple[int, int]:
 
 
 def _highest_ack_before(packets: Table, at: NDArray[np.int64], flow: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The highest ACK that a sender had before each instant; 0 where it had none."""
+    """Return the highest ACK that each flow had received before each time; 0 if none."""
     acked = packets.where(event="acked")
-    whose, when = acked.coded("flow")[0], acked["time_ps"]
+    acked_flow, acked_at = acked.coded("flow")[0], acked["time_ps"]
     highest = np.zeros(at.size, dtype=np.int64)
-    for one in np.unique(flow):
-        mine, asked = whose == one, flow == one
-        ladder = np.concatenate([[0], np.maximum.accumulate(acked["seq"][mine])])
-        highest[asked] = ladder[np.searchsorted(when[mine], at[asked], side="left")]
+    for number in np.unique(flow):
+        own, wanted = acked_flow == number, flow == number
+        running = np.concatenate([[0], np.maximum.accumulate(acked["seq"][own])])
+        highest[wanted] = running[np.searchsorted(acked_at[own], at[wanted], side="left")]
     return highest
 
 
 def _pair(flow: NDArray[np.integer], seq: NDArray[np.int64]) -> NDArray[np.int64]:
-    """One number for a segment of a flow."""
+    """Combine flow and segment number into one integer."""
     return (flow.astype(np.int64) << 32) + seq.astype(np.int64)

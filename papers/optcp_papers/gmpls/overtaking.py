@@ -1,4 +1,4 @@
-"""Segments that were overtaken, and segments sent again without need: packet by packet."""
+"""Overtaken segments and spurious retransmissions, counted packet by packet."""
 
 from typing import Any
 
@@ -10,19 +10,19 @@ from optcp.study import Run
 from optcp_papers.gmpls.paper import PS
 
 OBSERVE = [{"name": "packets", "kind": "packets"}]
-"""What a run must observe."""
+"""Observations that a run needs."""
 
 
 def count_overtaken(run: Run, start_s: float, end_s: float) -> int:
-    """Arrivals in (start, end] below a number that had arrived before, of segments that had not been sent again.
+    """Count arrivals in (start, end] below a number that had arrived before.
 
-    Once a segment has been sent again, an arrival may be either transmission and is not counted.
+    Retransmitted segments are not counted, because an arrival may be either transmission.
     """
     packets = run["packets"]
     time_ps, flow, seq = _columns(packets)
     resent_at = _first(packets, packets.is_("event", "resent"))
     arrived = np.flatnonzero(packets.is_("event", "arrived"))
-    order = arrived[np.argsort(flow[arrived], kind="stable")]  # flow by flow, each in order of time
+    order = arrived[np.argsort(flow[arrived], kind="stable")]  # grouped by flow, each in order of time
     reached = _highest_before(flow[order], seq[order])
     within = (time_ps[order] > round(start_s * PS)) & (time_ps[order] <= round(end_s * PS))
     late = order[within & (seq[order] < reached)]
@@ -30,8 +30,8 @@ def count_overtaken(run: Run, start_s: float, end_s: float) -> int:
     return int(np.sum(again > time_ps[late]))
 
 
-def count_needless(run: Run, start_s: float, end_s: float) -> int:
-    """Segments sent again in (start, end] of which no port had dropped a transmission until then."""
+def count_spurious(run: Run, start_s: float, end_s: float) -> int:
+    """Count retransmissions in (start, end] of segments that no port had dropped before."""
     packets = run["packets"]
     time_ps, flow, seq = _columns(packets)
     dropped_at = _first(packets, packets.is_("event", "dropped") & ~packets["ack"])
@@ -40,12 +40,12 @@ def count_needless(run: Run, start_s: float, end_s: float) -> int:
 
 
 def _columns(packets: Table) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """Time, number of the flow and number of the segment, row by row."""
+    """Return time, flow number and segment number of each row."""
     return packets["time_ps"], packets.coded("flow")[0].astype(np.int64), packets["seq"]
 
 
 def _first(packets: Table, rows: NDArray[np.bool_]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Segments that rows are about, sorted, and when the first row of each was; rows are in order of time."""
+    """Return the segments of some rows, sorted, and the time of each one's first row. Rows are in order of time."""
     time_ps, flow, seq = _columns(packets)
     segments, first = np.unique(_pair(flow[rows], seq[rows]), return_index=True)
     return segments, time_ps[rows][first]
@@ -54,7 +54,7 @@ def _first(packets: Table, rows: NDArray[np.bool_]) -> tuple[NDArray[np.int64], 
 def _at(
     known: tuple[NDArray[np.int64], NDArray[np.int64]], flow: NDArray[np.int64], seq: NDArray[np.int64]
 ) -> NDArray[np.int64]:
-    """When it happened to each of these segments; later than every run where it never did."""
+    """Return the time of the event for each segment; the maximum integer if it never happened."""
     segments, when = known
     never = np.full(flow.size, np.iinfo(np.int64).max)
     if not segments.size:
@@ -65,8 +65,8 @@ def _at(
 
 
 def _highest_before(flow: NDArray[np.int64], seq: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The highest number of the rows of the same flow before each row; -1 where it is the first. Flow by flow."""
-    # One number that grows from flow to flow lets a single pass serve all of them.
+    """Return the highest number in earlier rows of the same flow; -1 for its first row. Rows are grouped by flow."""
+    # Adding a base that grows from flow to flow lets one pass serve all flows.
     base = flow << 32
     highest = np.maximum.accumulate(base + seq)
     before = np.concatenate([[-1], highest[:-1]])
@@ -74,5 +74,5 @@ def _highest_before(flow: NDArray[np.int64], seq: NDArray[np.int64]) -> NDArray[
 
 
 def _pair(flow: NDArray[Any], seq: NDArray[Any]) -> NDArray[np.int64]:
-    """One number for a segment of a flow."""
+    """Combine flow and segment number into one integer."""
     return (flow.astype(np.int64) << 32) + seq.astype(np.int64)

@@ -1,4 +1,4 @@
-"""What all exhibits of the paper share: its name, its number of random cases, its instants and windows."""
+"""Constants that all experiments of the GMPLS paper share: name, number of random cases, times and windows."""
 
 import functools
 from pathlib import Path
@@ -13,40 +13,40 @@ PAPER = (
 )
 PAPER_RUNS = 150
 SOURCES = 10
-"""Table 1: source nodes of a class."""
+"""Number of source nodes per class (Table 1)."""
 
 START_S, START_SPREAD_MS = 0.5, 500
-"""Table 2: the sources start from then on, within that time."""
+"""Time of the first start and interval in which all sources start (Table 2)."""
 FAILURE_S = 5.0
-"""Table 2: the link L1-L2 goes down."""
+"""Time at which link L1-L2 fails (Table 2)."""
 REPAIR_S = 10.0
-"""Table 2: it is up again, where it is repaired at all."""
+"""Time at which link L1-L2 is repaired, in the scenarios with a repair (Table 2)."""
 WINDOW_S = (5.0, 6.5)
-"""Equation 5's interval; the paper prints "6.5 ms" for 6.5 s."""
+"""Interval of equation 5. The paper's "6.5 ms" must be 6.5 s."""
 
-LOST_NOTE = "The figure is lost from the text: nothing is printed to compare with, only what the text says of it."
-WHY_CHANGED = "The world was changed by --set, so it is not the one that the paper's values are compared with."
+LOST_NOTE = "The figure is missing in the paper's text. Only the statements about it can be compared."
+WHY_CHANGED = "The scenario was changed by --set, so it differs from the paper's."
 
 PS = 1_000_000_000_000
-"""Picoseconds a second."""
+"""Number of picoseconds per second."""
 
 
 @functools.cache
 def ns2() -> dict[str, Any]:
-    """Return what independent ns-2 runs gave, by table: ``ns2.toml``, with the keys of ``tables.toml``."""
+    """Return the results of independent ns-2 runs, by table (``ns2.toml``, with the keys of ``tables.toml``)."""
     return read(Path(__file__).parent, "ns2.toml")
 
 
 def world(access_share: float) -> tuple[Assumed, ...]:
-    """Unstated parameters of the paper's simulations: network, TCP and starts.
+    """Return the unstated parameters of the paper's simulations: network, TCP and start times.
 
     Parameters
     ----------
     access_share
-        Rate of the access links as a share of the backbone's, 0 to 1.
+        Rate of the access links as a share of the backbone rate, 0 to 1.
     """
     starts = Plausible(
-        Span(100, 3000, log=True), "0.5 s is stated; what is drawn, for nodes or for flows and how evenly, is not"
+        Span(100, 3000, log=True), "0.5 s is stated; the distribution, and whether nodes or flows draw from it, is not"
     )
     return (
         *ns2_world(access_share, link_delay_ms=1.0),

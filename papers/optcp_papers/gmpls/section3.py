@@ -1,17 +1,17 @@
-"""The set-up of section 3: one flow that loses a burst, by fast recovery or by a restart in slow start.
+"""Experiment of section 3: one flow that loses a burst recovers by fast recovery or by slow start after an RTO.
 
-All runs are of `scenarios/gmpls-fig4.toml`. The first W segments leave at once and the first B of them are lost, so
-that nothing has changed the window before. Three continuations:
+All runs use `scenarios/gmpls-fig4.toml`. The first W segments leave at once and the first B of them are lost, so
+nothing has changed the window before. There are three variants:
 
 ``recovery``
-    The timer outlives everything: the third duplicate ACK starts NewReno's fast recovery.
+    The RTO is too long to fire: the third duplicate ACK starts NewReno's fast recovery.
 ``restart``
-    The timer fires 1 ms before the duplicate ACKs come back (99 ms against a round trip of 100 ms, clock granularity
-    33 ms so that it fires only that once), so the sender goes back to slow start at, within a hundredth of a round
-    trip, the same instant, having sent and lost the same. The duplicate ACKs that then come change nothing.
+    The RTO fires 1 ms before the duplicate ACKs arrive: 99 ms against an RTT of 100 ms. A clock granularity of 33 ms
+    makes it fire only once. Slow start thus begins at the same time as the recovery (within 0.01 RTT) and after the
+    same losses. The later duplicate ACKs change nothing.
 ``timer``
-    The profile's own timer, measured: W = 20 from the third round trip on loses everything, no ACK comes back, the
-    timer fires. How long that took after the last ACK is the wait that a real restart would cost.
+    The profile's own RTO is measured. W = 20 from the third round trip on loses everything, so no ACK arrives and the
+    RTO fires. Its time after the last ACK is the wait of a real restart.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ PROFILES = {
     "ns2-2001": {"parameters.profile": "ns2-2001"},
     "ns2-2001 keep": {"parameters.profile": "ns2-2001", "tcp.single.partial_ack": "keep"},
 }
-"""The interpretations: the profiles, and ns-2's with the window's inflation retained at a partial ACK (RFC 2582)."""
+"""Interpretations: the profiles, and ns-2's with the window inflation kept at a partial ACK (RFC 2582)."""
 LAWFUL = "rfc"
-"""The profile that the law is about; under the others fewer windows are run."""
+"""Profile that the law describes; the others run fewer windows."""
 LAW_WINDOWS = (10, 20, 40)
 QUICK_WINDOWS = (10, 20, 30, 40, 50, 60)
 OTHER_WINDOWS = tuple(tuple(range(ten + 1, ten + 10)) for ten in QUICK_WINDOWS[:-1])
@@ -46,7 +46,7 @@ ROUND_TRIP_S = 0.1
 TIMER = "timer"
 RESTART_TIMER = {"parameters.rto": "99 ms", "tcp.single.min_rto": "99 ms", "tcp.single.tick": "33 ms"}
 TIMER_LOSES = range(60, 200)
-"""Of W = 20, what a flow has not sent in its first two round trips; more than it can have in flight."""
+"""Lost segments of W = 20: all after the first two round trips, more than can be in flight."""
 SCENARIO = Path(__file__).with_name("scenarios") / "gmpls-fig4.toml"
 
 ASSUMED = (
@@ -62,12 +62,12 @@ ASSUMED = (
 
 
 def bursts(window: int) -> range:
-    """The burst lengths that leave enough duplicate ACKs."""
+    """Return the burst lengths that leave enough duplicate ACKs."""
     return range(1, window - FEWEST_DUPLICATES + 1)
 
 
 def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
-    """The timers, W = 10, 20, ..., 60 under every interpretation, and all other W under the one of the law."""
+    """Return the grids: RTOs, W = 10, 20, ..., 60 for every interpretation, and all other W for the law's profile."""
     base = load(SCENARIO).set(overrides(ASSUMED, chosen))
 
     def grid(title: str, branches: Iterator[Branch]) -> Grid:
@@ -83,13 +83,13 @@ def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
 
 
 def pairs(world: Scenario, windows: Sequence[int]) -> Iterator[Branch]:
-    """Every burst of some windows, by recovery and by restart."""
+    """Yield the recovery and the restart of every burst of some windows."""
     for window in windows:
         for burst in bursts(window):
             settings = {
                 "parameters.window": f"{window} packets",
                 "parameters.lost": range(burst),
-                # Two round trips more than the recovery takes.
+                # Two round trips longer than the recovery.
                 "stop": f"{(burst + 3) * ROUND_TRIP_S:.1f} s",
             }
             for way, timer in (("recovery", {}), ("restart", RESTART_TIMER)):
@@ -98,14 +98,14 @@ def pairs(world: Scenario, windows: Sequence[int]) -> Iterator[Branch]:
 
 
 def timers(world: Scenario) -> Iterator[Branch]:
-    """How long each profile's own timer waits."""
+    """Yield the runs that measure the RTO of each profile."""
     lost = {"parameters.lost": TIMER_LOSES, "tcp.single.initial_rto": "3 s"}
     for profile, settings in PROFILES.items():
         yield Branch({"way": TIMER, "profile": profile}, world.set({**settings, **lost}).core)
 
 
 def seeds(grid: str, size: Size) -> int:
-    """One: nothing is random. A quick look leaves most windows out."""
+    """Return one seed, because nothing is random. Quick runs skip most windows."""
     return 0 if size.is_quick and " to " in grid else 1
 
 
@@ -114,15 +114,15 @@ SETUP = Setup(PAPER, 1, grids, seeds, ASSUMED)
 
 @dataclass(frozen=True)
 class Recovery:
-    """One fast recovery, round trip by round trip.
+    """One fast recovery, by round trip.
 
     Attributes
     ----------
     new
-        Segments sent for the first time in each round trip. A round trip begins with a retransmission and ends with
-        the next, or with the ACK of the whole window; so there are as many as retransmissions.
+        Number of new segments sent in each round trip. A round trip starts with a retransmission and ends with the
+        next one, or with the ACK of the whole window. The array has one value per retransmission.
     round_trips
-        From the first retransmission to the ACK of the whole window, in round trips of one segment.
+        Time from the first retransmission to the ACK of the whole window, in round trips of one segment.
     """
 
     new: NDArray[np.int64]
@@ -131,16 +131,16 @@ class Recovery:
 
 @dataclass(frozen=True)
 class Burst:
-    """What became of one burst.
+    """Results of one burst, by recovery and by restart.
 
     Attributes
     ----------
     recovery
         The fast recovery.
     reached_by_recovery
-        Segments in order at the receiver after B round trips.
+        Number of in-order segments at the receiver after B round trips.
     reached_by_restart
-        Segments in order there after 0, 1, ..., B round trips of slow start; shape (B + 1,).
+        Number of in-order segments there after 0, 1, ..., B round trips of slow start; shape (B + 1,).
     """
 
     recovery: Recovery
@@ -149,19 +149,19 @@ class Burst:
 
 
 Bursts = dict[int, Burst]
-"""What became of the bursts of a window, by their length."""
+"""Results of the bursts of a window, by burst length."""
 
 
 @dataclass(frozen=True)
 class World:
-    """What is measured under one interpretation of the sender.
+    """Results under one interpretation of the sender.
 
     Attributes
     ----------
     windows
-        The bursts of each window, shortest window first.
+        Bursts of each window, shortest window first.
     wait
-        How long its timer waits after the last ACK, in round trips.
+        Time from the last ACK to the RTO, in round trips.
     """
 
     windows: Mapping[int, Bursts]
@@ -169,19 +169,19 @@ class World:
 
 
 def worlds(found: Found) -> dict[str, World]:
-    """What is measured under each interpretation."""
+    """Return the results under each interpretation."""
     waits = waits_in_round_trips(found.done[TIMER])
 
     def windows(profile: str) -> dict[int, Bursts]:
         mine = (measure(done) for name, done in found.done.items() if name.startswith(f"{profile}, "))
-        return dict(sorted(functools.reduce(lambda known, more: known | more, mine).items()))
+        return dict(sorted(functools.reduce(lambda merged, bursts_: merged | bursts_, mine).items()))
 
     return {profile: World(windows(profile), waits[profile]) for profile in PROFILES}
 
 
 @dataclass(frozen=True)
 class Events:
-    """One run's packet events, shape (n,) each."""
+    """Packet events of one run; arrays of shape (n,)."""
 
     time_s: NDArray[np.float64]
     name: NDArray[np.str_]
@@ -189,61 +189,62 @@ class Events:
 
     @classmethod
     def of(cls, run: Run) -> Events:
-        """Read the observation ``packets``."""
+        """Read the observation ``packets`` of a run."""
         rows = run["packets"]
         return cls(rows.seconds, rows["event"], rows["seq"])
 
     def times(self, name: str) -> NDArray[np.float64]:
-        """When events of a name happened."""
+        """Return the times of all events of a name, in s."""
         result: NDArray[np.float64] = self.time_s[self.name == name]
         return result
 
     def in_order(self, instant_s: float) -> int:
-        """How many segments are without a hole at the receiver at an instant."""
+        """Return the number of segments before the first gap at the receiver."""
         here = np.unique(self.seq[(self.name == "arrived") & (self.time_s <= instant_s)])
         gaps = np.flatnonzero(here != np.arange(here.size))
         return int(gaps[0]) if gaps.size else int(here.size)
 
 
 def read_recovery(events: Events, window: int) -> Recovery:
-    """Count what a recovery sent in each of its round trips."""
+    """Count the new segments that a recovery sent in each of its round trips."""
     resent = events.times("resent")
     acked = (events.name == "acked") & (events.seq >= window)
     if not resent.size or not acked.any():
         raise RunFailed(f"W = {window}: the recovery did not end")
     edges = np.append(resent, events.time_s[acked][0])
-    # What a partial ACK releases leaves with the retransmission: at the same instant, in the round trip it begins.
+    # Segments that a partial ACK releases leave at the time of the retransmission. They belong to the round trip that
+    # it starts.
     starts = np.searchsorted(events.times("sent"), edges - 1e-12)
     first_ack = events.time_s[(events.name == "acked") & (events.seq > 0)][0]
     return Recovery(np.diff(starts), float((edges[-1] - edges[0]) / (first_ack - edges[0])))
 
 
-def measure(done: StudyResult) -> dict[int, Bursts]:
-    """Reduce the runs of a grid, by window and burst; one of which no seed was wanted has nothing.
+def measure(done: Done) -> dict[int, Bursts]:
+    """Evaluate the runs of a grid, by window and burst; empty without seeds.
 
     Raises
     ------
     RunFailed
-        If a timer fired that should not have, or one did not that should.
+        If a recovery had an RTO, or a restart did not have exactly one.
     """
-    found: dict[int, Bursts] = {}
+    result: dict[int, Bursts] = {}
     for seed in done.seeds:
         branches = done.grid.branches
         for recovery, restart in zip(branches[::2], branches[1::2], strict=True):
             window, burst = int(recovery.key["window"]), int(recovery.key["burst"])
             runs = done.run(recovery, seed), done.run(restart, seed)
-            found.setdefault(window, {})[burst] = measure_burst(window, burst, *runs)
-    return found
+            result.setdefault(window, {})[burst] = measure_burst(window, burst, *runs)
+    return result
 
 
 def measure_burst(window: int, burst: int, recovered: Run, restarted: Run) -> Burst:
-    """Reduce the two runs of a burst."""
+    """Evaluate the two runs of a burst."""
     timeouts = [int(run["tcp"]["timeouts"][-1]) for run in (recovered, restarted)]
     if timeouts != [0, 1]:
         raise RunFailed(f"W = {window}, B = {burst}: {timeouts} timeouts in recovery and restart, not [0, 1]")
     events, again = Events.of(recovered), Events.of(restarted)
     begin_s, restart_s = events.times("resent")[0], again.times("resent")[0]
-    # Three quarters into a round trip all it sends has come to the receiver, and nothing of the next one has.
+    # After 3/4 of a round trip all its segments have reached the receiver, and none of the next round trip.
     after = np.arange(burst + 1) - 0.25
     return Burst(
         read_recovery(events, window),
@@ -252,33 +253,33 @@ def measure_burst(window: int, burst: int, recovered: Run, restarted: Run) -> Bu
     )
 
 
-def waits_in_round_trips(done: StudyResult) -> dict[str, float]:
-    """How long each profile's timer waits after the last ACK, in round trips."""
-    (seed,), found = done.seeds, {}
+def waits_in_round_trips(done: Done) -> dict[str, float]:
+    """Return the time from the last ACK to the RTO of each profile, in round trips."""
+    (seed,), result = done.seeds, {}
     for branch in done.grid.branches:
         events = Events.of(done.run(branch, seed))
         fired_s = float(events.times("resent")[0])
         last_s = float(events.times("acked")[events.times("acked") < fired_s][-1])
-        found[branch.key["profile"]] = (fired_s - last_s) / ROUND_TRIP_S
-    return found
+        result[branch.key["profile"]] = (fired_s - last_s) / ROUND_TRIP_S
+    return result
 
 
 def law_new(window: int, burst: int) -> NDArray[np.int64]:
-    """New segments in each of the burst's round trips by equation 1 and the text after it."""
+    """Return the new segments in each round trip of the burst, by equation 1 and the text after it."""
     threshold = window // 2
     return np.maximum(0, threshold - burst + np.arange(burst))
 
 
 def law_progress(window: int, burst: int) -> float:
-    """Equation 2, in segments."""
+    """Return the progress by equation 2, in segments."""
     threshold = window // 2
     return (max(0, threshold - burst) + threshold - 1) / 2 * min(threshold, burst)
 
 
 def law_crossing(window: int, *, printed: bool) -> int:
-    """Equation 3: the largest burst for which recovery is not behind slow start.
+    """Return the largest burst for which recovery is not behind slow start (equation 3).
 
-    Printed, the right side is 2^(mbz + 1); corrected, it is the sum of mbz round trips, 2^mbz - 1.
+    As published, the right side is 2^(mbz + 1). Corrected, it is the sum of mbz round trips, 2^mbz - 1.
     """
     largest = 0
     for burst in bursts(window):
@@ -290,17 +291,17 @@ def law_crossing(window: int, *, printed: bool) -> int:
 
 
 def crossing(window: int, by_burst: Bursts, wait_round_trips: float = 0.0) -> int:
-    """The largest burst up to which fast recovery has got as far as a restart, after B round trips.
+    """Return the largest burst up to which fast recovery has reached at least as far as a restart after B round trips.
 
-    With a wait the restart begins that much later, and until then the receiver has nothing in order.
+    A wait delays the restart; until then the receiver has nothing in order.
     """
     largest = 0
     for burst in bursts(window):
-        one = by_burst[burst]
-        # What a round trip sends arrives in its middle; the comparison is three quarters into the last one.
+        result = by_burst[burst]
+        # The segments of a round trip arrive in its middle; the comparison is made after 3/4 of the last one.
         rounds = int(np.floor(burst - wait_round_trips + 0.25))
-        restart = int(one.reached_by_restart[rounds]) if rounds >= 0 else 0
-        if one.reached_by_recovery < restart:
+        restart = int(result.reached_by_restart[rounds]) if rounds >= 0 else 0
+        if result.reached_by_recovery < restart:
             break
         largest = burst
     return largest

@@ -1,4 +1,4 @@
-"""The set-up of section 5, which Figs 7 and 8 and Table 3 share: how fast a protection switch should be."""
+"""Experiment of section 5, which Figs 7 and 8 and Table 3 share: how fast protection should switch."""
 
 import functools
 import re
@@ -29,20 +29,20 @@ END_S = 10.0
 FAILING_LINK = ("L1->L2", "L2->L1")
 MERGE_PORT = "L5->L6"
 READINGS_NOTE = (
-    "The paper states 100 flows a class (100+100); the spread of its Table 3 points to about 10 (10+10). "
+    "The paper states 100 flows per class (100+100); the spread of its Table 3 suggests about 10 (10+10). "
     "Both interpretations are shown."
 )
 SCENARIO = Path(__file__).with_name("scenarios") / "gmpls-section5.toml"
 
 
 def flow_readings(text: str) -> str:
-    """Read interpretations of the flow count: ``10+10,100+100``."""
+    """Parse interpretations of the flow count, such as ``10+10,100+100``."""
     readings = [part.strip() for part in text.split(",")]
     for reading in readings:
         match = re.fullmatch(r"([1-9]\d*)\+([1-9]\d*)", reading)
         if not match or match[1] != match[2] or int(match[1]) % SOURCES:
             raise ValueError(
-                f"expected flows a class, the same for both and a multiple of the {SOURCES} sources, "
+                f"expected flows per class, the same for both and a multiple of the {SOURCES} sources, "
                 "for example 10+10 or 10+10,100+100"
             )
     return ", ".join(dict.fromkeys(readings))
@@ -50,28 +50,28 @@ def flow_readings(text: str) -> str:
 
 ASSUMED = (
     *world(access_share=0.9),
-    # The interpretations become grids of their own.
+    # Each interpretation becomes its own grid.
     Assumed(
         "flows",
         ", ".join(READINGS),
         flow_readings,
         plausible=Plausible(
             Choices(("10+10", "20+20", "50+50", "100+100")),
-            "100 are stated; the spread of Table 3 points to about 10",
+            "100 are stated; the spread of Table 3 suggests about 10",
         ),
     ),
 )
 
 
 def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
-    """One grid an interpretation of the flow count, over the switch delays."""
+    """Return one grid per interpretation of the flow count, over the switch delays."""
 
-    def one(reading: str) -> Grid:
+    def make_grid(reading: str) -> Grid:
         per_source = int(reading.partition("+")[0]) // SOURCES
         settings = {**overrides(ASSUMED, chosen), "parameters.flows_per_source": per_source}
         return options.grid(SCENARIO, settings, {"delta_ms": DELAYS}, f"gmpls section 5, {reading} flows")
 
-    return {reading: one(reading) for reading in str(chosen["flows"]).split(", ")}
+    return {reading: make_grid(reading) for reading in str(chosen["flows"]).split(", ")}
 
 
 SETUP = Setup(PAPER, PAPER_RUNS, grids, runs_of(PAPER_RUNS, 20, {"10+10": (PAPER_RUNS, 40)}), ASSUMED)
@@ -79,23 +79,23 @@ SETUP = Setup(PAPER, PAPER_RUNS, grids, runs_of(PAPER_RUNS, 20, {"10+10": (PAPER
 
 @dataclass(frozen=True)
 class World:
-    """What the exhibits need of one interpretation; cells have the axis ``delta_ms``.
+    """Results of one interpretation of the flow count, over ``delta_ms``.
 
     Attributes
     ----------
     goodput
-        Bytes in each interval, over ``group`` (``CLASSES``) and ``time``.
+        Bytes per interval, over ``group`` (``CLASSES``) and ``time``.
     load_bps
-        Load of L1->L2 in (3 s, 5 s], without axes: before the failure all cells are one world.
+        Load of L1->L2 in (3 s, 5 s], without axes: before the failure all combinations are equal.
     backbone_drops
-        Packets dropped at backbone ports after 3 s and before 5 s: what the failure itself drops at 5 s sharp is not
-        "before the failure".
+        Number of packets dropped at backbone ports after 3 s and before 5 s. The failure itself drops packets at
+        5 s, which are not counted.
     dead_link_drops, merge_drops
-        Packets dropped at L1-L2 (both directions) and at L5->L6 in (5 s, 6.5 s].
+        Number of packets dropped at L1-L2 (both directions) and at L5->L6 in (5 s, 6.5 s].
     first_merge_drop_s
-        From the switch to the first drop at L5->L6; undefined where there is none.
+        Time from the switchover to the first drop at L5->L6; undefined if there is none.
     both_classes_drop
-        Whether both classes lose packets at L5->L6 within 200 ms of the switch.
+        Whether both classes lose packets at L5->L6 within 200 ms of the switchover.
     """
 
     goodput: Cells
@@ -108,20 +108,20 @@ class World:
 
     @functools.cached_property
     def good(self) -> Cells:
-        """Total goodput in the window of equation 5."""
+        """Total goodput in the window of equation 5, in bytes."""
         return self.goodput.between(*WINDOW_S).total("group")
 
     @functools.cached_property
     def ratio(self) -> Cells:
-        """f(delta) = Good(delta) / Good(0) by equation 5."""
+        """Goodput ratio f(delta) = Good(delta) / Good(0) (equation 5)."""
         return defined(
             self.good / self.good.at(delta_ms=0),
             "a run without any goodput in (5 s, 6.5 s] at delta = 0: f(delta) has no meaning",
         )
 
 
-def measure(done: StudyResult) -> World:
-    """Reduce the runs of an interpretation; the exhibits share the result (``StudyResult.once``)."""
+def measure(done: Done) -> World:
+    """Evaluate the runs of an interpretation; the experiments share the result (``Done.once``)."""
     drops, switch_s = done["drops"], [FAILURE_S + delta / 1000 for delta in DELTA_MS]
 
     def both(group: str) -> Cells:
@@ -145,5 +145,5 @@ def measure(done: StudyResult) -> World:
 
 
 def worlds(found: Found) -> dict[str, World]:
-    """What is measured under each interpretation of the flow count."""
+    """Return the results of each interpretation of the flow count."""
     return {reading: done.once(measure) for reading, done in found.done.items()}

@@ -1,4 +1,4 @@
-"""Section 5.2's other worlds: another load, other numbers of flows, other round trips."""
+"""Variants of section 5.2: another load, other numbers of flows, other RTTs."""
 
 from __future__ import annotations
 
@@ -20,26 +20,26 @@ DELTA_MS = (0, 5, 10, 20, 30, 50, 100, 250, 500)
 UP_TO_250 = DELTA_MS[: DELTA_MS.index(250) + 1]
 FLOWS = (5, 10, 20, 50, 100)
 READINGS = (100, 10)
-"""Flows a class: stated, and what the spread of Table 3 points to."""
+"""Flows per class: as stated, and as the spread of Table 3 suggests."""
 STATED_ACCESS, LOWER_ACCESS = 0.9, 0.6
 SCALES = (0.5, 1, 2)
 SETTLE_DELTA_MS = 50
 QUICK_SEEDS = 8
 
 OFFERED_PCT = {STATED_ACCESS: 180.0, LOWER_ACCESS: 120.0}
-"""The load of L5->L6 that the paper gives for a sudden switch."""
+"""Published load of L5->L6 after a sudden switchover, in %."""
 OFFERED_WITHIN_S = 0.05
 OFFERED_POINTS = 5.0
 INTO_L5 = ("L1->L5", "L4->L5")
-"""What these two ports send is offered to L5->L6."""
+"""Ports that feed L5->L6."""
 SAME_PCT = 5.0
 
 GOODPUT = {"name": "goodput", "kind": "goodput", "groups": CLASSES}
 OFFERED = {"name": "offered", "kind": "load", "links": [["L1", "L5"], ["L4", "L5"]], "interval": "50 ms"}
 NOTES = [
-    "Nothing is printed of these worlds but the statements.",
-    f"Settling is watched with delta = {SETTLE_DELTA_MS} ms, by the rule of gmpls/fig7: until the first of ten "
-    f"intervals of 100 ms in a row within 10 % of the mean of (9 s, 10 s], or to the end of the run.",
+    "The paper prints no values for these networks, only statements.",
+    f"Settling time is measured with delta = {SETTLE_DELTA_MS} ms by the rule of gmpls/fig7: the first of ten "
+    f"intervals of 100 ms in a row within 10 % of the mean of (9 s, 10 s], or else the end of the run.",
 ]
 
 ASSUMED = (
@@ -50,16 +50,16 @@ ASSUMED = (
 
 @dataclass(frozen=True)
 class World:
-    """One world of the section.
+    """One variant of the network.
 
     Attributes
     ----------
     access
-        Rate of the access links as a share of the backbone's.
+        Rate of the access links as a share of the backbone rate.
     flows
-        Flows a class.
+        Number of flows per class.
     scale
-        By how much the access delays are longer than 10 to 100 ms.
+        Factor of the access delays, which are 10 to 100 ms.
     """
 
     access: float
@@ -68,7 +68,7 @@ class World:
 
     @property
     def settings(self) -> Settings:
-        """The scenario's parameters."""
+        """Return the parameters of the scenario."""
         sources = min(self.flows, SOURCES)
         return {
             "parameters.access_share": self.access,
@@ -79,7 +79,7 @@ class World:
 
     @property
     def key(self) -> Key:
-        """Key of its rows."""
+        """Key of the variant's rows."""
         return {
             "flows": reading(self.flows),
             "access_pct": round(100 * self.access),
@@ -88,7 +88,7 @@ class World:
 
 
 def reading(flows: int) -> str:
-    """Name of a number of flows a class."""
+    """Return the name of a number of flows per class."""
     return f"{flows}+{flows}"
 
 
@@ -98,24 +98,24 @@ COMPARED = tuple(
         + [World(STATED_ACCESS, flows) for flows in FLOWS]
     )
 )
-"""The worlds in which the delays are compared."""
+"""Variants in which switch delays are compared."""
 SETTLING = tuple(
     dict.fromkeys(
         [World(STATED_ACCESS, flows) for flows in FLOWS]
         + [World(STATED_ACCESS, flows, scale) for flows in READINGS for scale in SCALES]
     )
 )
-"""The worlds in which the flows are watched until they settle."""
+"""Variants whose flows are observed until they settle."""
 
 
 def grid_of(kind: str, world: World) -> str:
-    """Name of a world's grid."""
+    """Return the name of a variant's grid."""
     return f"{kind}, access {100 * world.access:g} %, {reading(world.flows)}, delays x {world.scale:g}"
 
 
 def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
-    """A grid a world in which delays are compared, and one a world that is watched until it settles."""
-    found = {}
+    """Return one grid per variant with compared delays, and one per variant observed until it settles."""
+    result = {}
     for kind, worlds, delays, stop_s, observe in (
         ("delays", COMPARED, DELTA_MS, WINDOW_S[1], [{**GOODPUT, "interval": "500 ms"}, OFFERED]),
         ("settling", SETTLING, (SETTLE_DELTA_MS,), END_S, [{**GOODPUT, "interval": "50 ms"}]),
@@ -124,30 +124,30 @@ def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
         for world in worlds:
             more = {**world.settings, "stop": f"{stop_s:g} s", "observe": observe}
             name = grid_of(kind, world)
-            found[name] = options.grid(
+            result[name] = options.grid(
                 SCENARIO, {**overrides(ASSUMED, chosen), **more}, axes, f"gmpls section 5.2, {name}"
             )
-    return found
+    return result
 
 
 @dataclass(frozen=True)
 class Delays:
-    """What is measured in a world in which delays are compared.
+    """Results of a variant in which delays are compared.
 
     Attributes
     ----------
     good
         Bytes of both classes in (5 s, 6.5 s], over ``delta_ms``.
     offered_pct
-        Load offered to L5->L6 in the first 50 ms after a switch without delay, in per cent of its rate.
+        Load offered to L5->L6 in the first 50 ms after a switchover without delay, in % of its rate.
     """
 
     good: Cells
     offered_pct: Cells
 
     @classmethod
-    def of(cls, done: StudyResult, backbone_bps: float) -> Delays:
-        """Reduce the runs of a world."""
+    def of(cls, done: Done, backbone_bps: float) -> Delays:
+        """Evaluate the runs of a variant."""
         offered = done["offered"].between(FAILURE_S, FAILURE_S + OFFERED_WITHIN_S).at(delta_ms=0)
         bytes_ = offered.at(port=INTO_L5[0]) + offered.at(port=INTO_L5[1])
         good = done["goodput"].between(*WINDOW_S).total("group")
@@ -155,50 +155,50 @@ class Delays:
 
     @property
     def gain_pct(self) -> Cells:
-        """f(delta) - 1 in per cent."""
+        """Goodput gain f(delta) - 1, in %."""
         return 100 * (self.good / self.good.at(delta_ms=0) - 1)
 
 
 @dataclass(frozen=True)
 class Measured:
-    """What a judgement needs.
+    """Results that the judgements need.
 
     Attributes
     ----------
     delays
-        By world.
+        Results of the variants with compared delays.
     goodput
-        By world that is watched: bytes in each interval, over ``group`` and ``time``.
+        Bytes per interval of the variants observed until they settle, over ``group`` and ``time``.
     """
 
     delays: Mapping[World, Delays]
     goodput: Mapping[World, Cells]
 
     def settling(self, world: World, class_: str) -> NDArray[np.float64]:
-        """What a class does after the switch, for :func:`settled_s`."""
+        """Return the curves of a class after the switchover, for :func:`settled_s`."""
         return settling(self.goodput[world].at(group=class_), FAILURE_S + SETTLE_DELTA_MS / 1000)
 
 
 def settled_s(curves: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The rule of gmpls/fig7, to the end of the run where the curve never settles; shape (k,)."""
+    """Return settling times (rule of gmpls/fig7); a curve that never settles counts to the end of the run."""
     result: NDArray[np.float64] = np.minimum(settle_s(curves), (curves.shape[1] - 1) * SETTLE_STEP_S)
     return result
 
 
 def best_delay_ms(mean: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The delay with the highest mean goodput, of means (k, deltas), shape (k,)."""
+    """Return the delay with the highest mean goodput, from means (k, deltas); shape (k,)."""
     result: NDArray[np.float64] = np.array(DELTA_MS, dtype=np.float64)[mean.argmax(axis=1)]
     return result
 
 
 def spread_pct(mean: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Largest minus smallest f over delays up to 250 ms in points, of mean gains (k, deltas), shape (k,)."""
+    """Return maximum minus minimum f over delays up to 250 ms, in points, from mean gains (k, deltas); shape (k,)."""
     result: NDArray[np.float64] = np.ptp(mean[:, : len(UP_TO_250)], axis=1)
     return result
 
 
 def find(found: Found) -> Findings:
-    """Gain by delay, best delay and spread a world; offered load; settling times."""
+    """Return gain by delay, best delay and spread of each variant, the offered load, and settling times."""
     backbone_bps = found.number("backbone_bps")
     measured = Measured(
         {world: Delays.of(found.done[grid_of("delays", world)], backbone_bps) for world in COMPARED},
@@ -212,33 +212,33 @@ def find(found: Found) -> Findings:
 
 
 def compared(measured: Measured) -> list[Row]:
-    """What is measured of each world."""
-    found = []
+    """Return the rows of each variant."""
+    result = []
     for world, delays in measured.delays.items():
-        found += rows({"rel_goodput_pct": delays.gain_pct.mean()}, key=world.key)
+        result += rows({"rel_goodput_pct": delays.gain_pct.mean()}, key=world.key)
         best, spread = resampled(delays.good, best_delay_ms), resampled(delays.gain_pct, spread_pct)
-        found.append(row(world.key, "best_delay_ms", None, best, ""))
-        found.append(row(world.key, "spread_to_250ms_pct", None, spread, ""))
-        found += rows({"offered_load_pct": delays.offered_pct.mean()}, key=world.key)
+        result.append(row(world.key, "best_delay_ms", None, best, ""))
+        result.append(row(world.key, "spread_to_250ms_pct", None, spread, ""))
+        result += rows({"offered_load_pct": delays.offered_pct.mean()}, key=world.key)
     for world in measured.goodput:
         for name in CLASSES:
             settled = resampled(measured.settling(world, name), settled_s)
             key = {**world.key, "class": name, "delta_ms": SETTLE_DELTA_MS}
-            found.append(row(key, "settle_s", None, settled, ""))
-    return found
+            result.append(row(key, "settle_s", None, settled, ""))
+    return result
 
 
 def resampled(
     values: Cells | NDArray[np.float64], statistic: Callable[[NDArray[np.float64]], NDArray[np.float64]]
 ) -> Interval:
-    """A statistic of the mean over seeds, with its bootstrap interval."""
+    """Return a statistic of the mean over seeds, with its bootstrap interval."""
     curves = np.asarray(values)
     estimate, samples = resampling.bootstrap(curves, statistic)
     return resampling.percentile(samples, estimate, len(curves))
 
 
 def gain_curves(measured: Measured) -> list[Series]:
-    """Mean gain over the delay, a curve a world."""
+    """Return the mean gain over the delay, one curve per variant."""
     series = []
     for world, delays in measured.delays.items():
         gain = delays.gain_pct.mean()
@@ -249,19 +249,19 @@ def gain_curves(measured: Measured) -> list[Series]:
                 world.key,
                 *("delta", "ms", "goodput against delta = 0", "%"),
                 x=[float(delta) for delta in DELTA_MS],
-                y=[round(one.estimate, 3) for one in found],
-                ci95=[(round(one.low, 3), round(one.high, 3)) for one in found] if gain.seeds > 1 else [],
+                y=[round(item.estimate, 3) for item in found],
+                ci95=[(round(item.low, 3), round(item.high, 3)) for item in found] if gain.seeds > 1 else [],
             )
         )
     return series
 
 
 def lower_load_lower_delay(measured: Measured, flows: int) -> list[Part]:
-    """Judge: with access at 60 % the best delay moves towards zero."""
+    """Judge: with access at 60 % the best delay is closer to zero."""
     stated, lower = (World(access, flows) for access in (STATED_ACCESS, LOWER_ACCESS))
     high, low = measured.delays[stated], measured.delays[lower]
     (best, samples), (best_low, samples_low) = (
-        resampling.bootstrap(one.good.values, best_delay_ms) for one in (high, low)
+        resampling.bootstrap(item.good.values, best_delay_ms) for item in (high, low)
     )
     moved = resampling.bootstrap_difference(samples_low, samples, best_low - best, len(high.good.seeds))
     parts = [
@@ -291,13 +291,13 @@ def lower_load_lower_delay(measured: Measured, flows: int) -> list[Part]:
 
 
 def more_flows_settle_faster(measured: Measured, flows: int) -> list[Part]:
-    """Judge: more flows, or shorter round trips, settle faster; with more flows the best delay nears zero."""
+    """Judge: more flows or shorter RTTs settle faster; with more flows the best delay approaches zero."""
     worlds = [World(STATED_ACCESS, number) for number in FLOWS]
     names = [reading(number) for number in FLOWS]
     parts = []
     for name in CLASSES:
         curves = [measured.settling(world, name) for world in worlds]
-        parts += judge.bootstrap_trend_parts(f"{name} flows settle after", names, curves, settled_s, "down", "s")
+        parts += judge.bootstrap_trend_parts(f"settling time, {name} flows", names, curves, settled_s, "down", "s")
     good = [measured.delays[world].good.values for world in worlds]
     gains = [measured.delays[world].gain_pct.values for world in worlds]
     parts += judge.bootstrap_trend_parts("best delay", names, good, best_delay_ms, "down", "ms")
@@ -310,7 +310,7 @@ def more_flows_settle_faster(measured: Measured, flows: int) -> list[Part]:
     scaled = [World(STATED_ACCESS, flows, scale) for scale in SCALES]
     for name in CLASSES:
         curves = [measured.settling(world, name) for world in scaled]
-        title = f"{name} flows, access delays x"
+        title = f"settling time, {name} flows, access delays x"
         parts += judge.bootstrap_trend_parts(title, [f"{scale:g}" for scale in SCALES], curves, settled_s, "up", "s")
     return parts
 
@@ -319,7 +319,7 @@ CLAIMS: dict[str, Callable[[Measured, int], list[Part]]] = {
     "lower-load-shorter-delay": lower_load_lower_delay,
     "more-flows-settle-faster": more_flows_settle_faster,
 }
-"""Each statement's judge, with the flows a class where the statement does not name a number."""
+"""Judge of each claim, with the flows per class where the claim does not state a number."""
 
 SECTION5_2 = Exhibit(
     "gmpls/section5.2",

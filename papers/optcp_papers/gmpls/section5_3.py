@@ -1,4 +1,4 @@
-"""Section 5.3: optical protection, whose capacity is reserved, so that a faster switch is always better."""
+"""Section 5.3: optical protection with reserved capacity, for which a faster switchover is always better."""
 
 import functools
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ SAME_PCT = 0.5
 SCENARIOS = Path(__file__).with_name("scenarios")
 REPAIRS = {delta: {"parameters.repair": f"{round(1000 * FAILURE_S) + delta} ms"} for delta in DELTA_MS}
 RESERVED = {0: "reserved, 0 ms", 50: "reserved, 50 ms"}
-"""What a backup with reserved capacity is called, by its switch delay in milliseconds."""
+"""Name of each backup with reserved capacity, by its switch delay in ms."""
 BACKUPS = {
     "no failure": {"failures": [], "parameters.switch_delay": "0 ms"},
     "electrical": {"parameters.switch_delay": "0 ms"},
@@ -28,24 +28,24 @@ BACKUPS = {
 }
 OBSERVE = [{"name": "goodput", "kind": "goodput", "interval": "100 ms"}]
 WHY_SHARE = (
-    "With the stated 100 flows, 5 ms cost half a per cent of the goodput on average, so that details decide more runs "
-    "than in the paper; with 10 flows, to which the spread of Table 3 points, they decide fewer."
+    "With the stated 100 flows, 5 ms cost 0.5 % of the goodput on average, so details decide more runs than in the "
+    "paper. With 10 flows, which the spread of Table 3 suggests, they decide fewer."
 )
 
 
 def link_down(reading: str) -> str:
-    """Name of the grid of a link that is down for delta."""
+    """Return the name of the grid of a link that is down for delta."""
     return f"link down for delta, {reading}"
 
 
 def reserved(reading: str) -> str:
-    """Name of the grid of section 5's world with backups of several kinds."""
+    """Return the name of the grid of section 5's network with several kinds of backups."""
     return f"reserved backup beside fixed flows, {reading}"
 
 
 def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
-    """For each number of flows the link that is down for delta, and section 5's world with a reserved backup."""
-    found = {}
+    """Return, per number of flows, the grids of a link down for delta and of section 5 with a reserved backup."""
+    result = {}
     for reading in readings(chosen):
         per_source = int(reading.partition("+")[0]) // SOURCES
         settings = {**overrides(ASSUMED, chosen), "parameters.flows_per_source": per_source}
@@ -54,12 +54,12 @@ def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
             (link_down(reading), "gmpls-section5-optical.toml", {"delta_ms": REPAIRS}),
             (reserved(reading), "gmpls-section5.toml", {"backup": BACKUPS}),
         ):
-            found[name] = options.grid(SCENARIOS / scenario, settings, axes, f"gmpls section 5.3, {name}")
-    return found
+            result[name] = options.grid(SCENARIOS / scenario, settings, axes, f"gmpls section 5.3, {name}")
+    return result
 
 
 def readings(chosen: Chosen) -> list[str]:
-    """The interpretations of the number of flows."""
+    """Return the interpretations of the number of flows."""
     return str(chosen["flows"]).split(", ")
 
 
@@ -70,9 +70,9 @@ class World:
     Attributes
     ----------
     good
-        With the link down for ``delta_ms``.
+        Bytes with the link down for ``delta_ms``.
     beside
-        In section 5's world, over ``backup`` and ``group``.
+        Bytes in section 5's network, over ``backup`` and ``group``.
     """
 
     good: Cells
@@ -80,7 +80,7 @@ class World:
 
     @functools.cached_property
     def gain_pct(self) -> Cells:
-        """Good(delta) / Good(0) - 1 in per cent."""
+        """Goodput gain Good(delta) / Good(0) - 1, in %."""
         ratio = self.good / self.good.at(delta_ms=0)
         return 100 * (
             defined(ratio, "a run without any goodput in (5 s, 6.5 s] at delta = 0: f(delta) has no meaning") - 1
@@ -88,33 +88,33 @@ class World:
 
     @property
     def best(self) -> Cells:
-        """How much of a seed each delta wins by the most goodput."""
+        """Share of each seed for which a delta has the most goodput (ties are split)."""
         return self.good.wins("delta_ms")
 
     @property
     def fixed_change_pct(self) -> Cells:
-        """Goodput of the fixed flows with each backup against no failure."""
+        """Change of the fixed flows' goodput with each backup against no failure, in %."""
         fixed = self.beside.at(group="fixed")
         return 100 * (fixed / fixed.at(backup="no failure") - 1)
 
 
 def worlds(found: Found) -> dict[str, World]:
-    """What is measured under each interpretation of the flow count."""
+    """Return the results of each interpretation of the flow count."""
 
-    def one(reading: str) -> World:
+    def make_world(reading: str) -> World:
         good = found.done[link_down(reading)].once(in_window)
         return World(good.total("group"), found.done[reserved(reading)].once(in_window))
 
-    return {reading: one(reading) for reading in readings(found.chosen)}
+    return {reading: make_world(reading) for reading in readings(found.chosen)}
 
 
-def in_window(done: StudyResult) -> Cells:
-    """Bytes of equation 5's window by class."""
+def in_window(done: Done) -> Cells:
+    """Return the bytes in equation 5's window, by class."""
     return done["goodput"].between(*WINDOW_S)
 
 
 def find(found: Found) -> Findings:
-    """Two rows an (interpretation, delay), and what the reserved backup does to the fixed flows and to all."""
+    """Return two rows per (interpretation, delay), and the effect of the reserved backup on fixed and all flows."""
     shown = worlds(found)
     return Findings(
         [row for reading, world in shown.items() for row in compared(reading, world, changed=found.changed)],
@@ -124,9 +124,9 @@ def find(found: Found) -> Findings:
 
 
 def compared(reading: str, world: World, *, changed: bool) -> list[Row]:
-    """The rows of an interpretation."""
+    """Return the rows of an interpretation."""
     printed = tables("gmpls")["section5_3"]
-    # "In the remaining cases 5 ms was the best": no other delay ever was.
+    # "In the remaining cases 5 ms was the best", so no other delay ever was.
     best = {0: printed["best_delta_0ms_pct"], 5: printed["best_delta_5ms_pct"]}
     by_delta = rows(
         {"rel_goodput_pct": world.gain_pct.mean(), "best_pct": world.best.share().times(100)},
@@ -143,7 +143,7 @@ def compared(reading: str, world: World, *, changed: bool) -> list[Row]:
 
 
 def faster_is_better(world: World) -> list[Part]:
-    """Judge: with reserved optical capacity, the faster the switch the better."""
+    """Judge: with reserved optical capacity, a faster switchover is better."""
     names = [f"{delta} ms" for delta in DELTA_MS]
     return judge.trend_parts("goodput against 0 ms, delta", names, list(world.gain_pct.values.T), "down", "points")
 
@@ -164,7 +164,7 @@ def at_once_is_best(world: World) -> list[Part]:
 
 
 def third_flows_left_alone(world: World) -> list[Part]:
-    """Judge: a reserved backup leaves the fixed flows alone, and is better for all than an electrical switch."""
+    """Judge: a reserved backup does not affect the fixed flows, and is better for all than electrical switching."""
     parts = [
         judge.equivalence_part(
             f"delta = {delta} ms: fixed goodput with a reserved backup against no failure",

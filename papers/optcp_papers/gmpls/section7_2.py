@@ -1,4 +1,4 @@
-"""Section 7.2's text: goodput around the switch-back, where packets are lost, overtaking, and the merge queue."""
+"""Text of section 7.2: goodput around the switch-back, where packets are lost, reordering, and the merge queue."""
 
 import itertools
 from collections.abc import Mapping
@@ -13,31 +13,31 @@ from optcp.stats import resampling
 from optcp.study.observed import Observed
 from optcp_papers.gmpls import section7
 from optcp_papers.gmpls.goodput import Goodput, trend
-from optcp_papers.gmpls.overtaking import OBSERVE, count_needless, count_overtaken
+from optcp_papers.gmpls.overtaking import OBSERVE, count_overtaken, count_spurious
 from optcp_papers.gmpls.paper import PAPER_RUNS, REPAIR_S
 from optcp_papers.gmpls.section6 import D_MS
 from optcp_papers.gmpls.section7 import COMPARED, GRID, OPTICAL_NOTE, SETUP, STRATEGIES, WINDOW_S, goodput
 
 QUEUES = {limit: f"queue of L2->L3 {limit} packets" for limit in (20, 35, 50, 75, 100)}
-"""Limits of the queue of L2->L3, packets, and the name of each one's grid."""
+"""Queue limits of L2->L3 in packets, and the name of each grid."""
 GOODPUT = [{"name": "goodput", "kind": "goodput", "interval": "100 ms"}]
 PACKETS = "packet by packet"
 PACKETS_UNTIL_S = 10.5
 OVERTAKEN_D_MS = (2, 10, 20)
 OVERTAKING_NOTE = (
-    'Of the two optical strategies packets are followed one by one with "optical exact" alone: that nothing is '
-    "overtaken is known of it, not of the emulation."
+    'Packets are traced with "optical exact" only. That nothing is overtaken is therefore not verified for the '
+    "emulation."
 )
 TRACED = (*itertools.product(OVERTAKEN_D_MS, ("none", "electrical")), *((d, "optical exact") for d in D_MS))
-"""Cells whose packets are listed: pairs of d and strategy."""
+"""Combinations with packet traces: pairs of d and strategy."""
 COUNTS = Axis("count", ("overtaken", "needless"))
 QUICK_QUEUE_SEEDS = 6
 OTHER_SEEDS = {GRID: (PAPER_RUNS, section7.QUICK_SEEDS), PACKETS: (PAPER_RUNS, 4)}
 
 PORTS = ("A->L0", "L2->L3", "L1->L0", "L3->B")
-"""Ports whose queue may be full after the repair; other ports are "elsewhere"."""
+"""Ports whose queue may be full after the repair; all other ports are "elsewhere"."""
 DISCARDED = {"discarded at L2": False, "discarded at L1": True}
-"""What the merging nodes do not take, and whether it is ACKs."""
+"""Places where the merging nodes discard packets, and whether they are ACKs."""
 
 SAME_POINTS = 1.0
 TINY_DROP_PCT = (2.0, 8.0)
@@ -47,7 +47,7 @@ ARRIVALS_MARGIN_PCT = 20.0
 
 
 def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
-    """The shared grid; some of its worlds packet by packet; two strategies for each limit of the merge queue."""
+    """Return the shared grid, the traced combinations, and two strategies for each limit of the merge queue."""
 
     def queue(limit: int, name: str) -> Grid:
         limited = {"observe": GOODPUT, "parameters.merge_queue": f"{limit} packets"}
@@ -64,12 +64,12 @@ def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
 
 
 def traced_name(d_ms: int, strategy: str) -> str:
-    """What a cell of ``TRACED`` is called on its axis."""
+    """Return the axis value of a combination in ``TRACED``."""
     return f"{strategy}, d = {d_ms} ms"
 
 
 def find(found: Found) -> Findings:
-    """Rows by (d, strategy), by place, and by queue limit; a curve a (d, strategy)."""
+    """Return rows by (d, strategy), by place and by queue limit, and one curve per (d, strategy)."""
     shared, backbone_bps = goodput(found), found.number("backbone_bps")
     pct, drops = shared.access_pct(), found.done[GRID]["drops"]
     lost = lost_until(drops, WINDOW_S[1])
@@ -97,7 +97,7 @@ def find(found: Found) -> Findings:
             "queue-moves-crossing": smaller_queue_sooner(ratio),
         },
         series=[
-            *(one for d in D_MS for strategy in STRATEGIES for one in shared.over_time(d_ms=d, strategy=strategy)),
+            *(item for d in D_MS for strategy in STRATEGIES for item in shared.over_time(d_ms=d, strategy=strategy)),
             *ratio_series(ratio),
         ],
         notes=[OPTICAL_NOTE, OVERTAKING_NOTE],
@@ -105,33 +105,36 @@ def find(found: Found) -> Findings:
 
 
 def overlap_ends_s() -> list[float]:
-    """Of each cell of the shared grid, when the two streams no longer merge, and 200 ms."""
+    """Return, for each combination of the shared grid, the time 200 ms after the two streams stop merging."""
     return [REPAIR_S + d / 1000 + 0.2 for d in D_MS for _ in STRATEGIES]
 
 
 def lost_until(drops: Observed, until: float | list[float]) -> dict[str, Cells]:
-    """Packets lost after the repair by place: ports whose queue is full, and what the merging nodes do not take."""
+    """Return the packets lost after the repair: at ports with a full queue, and discarded by the merging nodes."""
     since = {"after": REPAIR_S, "until": until}
-    found = {port: drops.count(**since, port=port, reason="queue-full") for port in PORTS}
-    found["elsewhere"] = drops.count(**since, port=lambda port: port not in PORTS, reason="queue-full")
-    # After the repair every link works: whatever else is lost, a node that does not merge has left.
-    return found | {
+    result = {port: drops.count(**since, port=port, reason="queue-full") for port in PORTS}
+    result["elsewhere"] = drops.count(**since, port=lambda port: port not in PORTS, reason="queue-full")
+    # After the repair every link works, so all other losses are discards of merging nodes.
+    return result | {
         place: drops.count(**since, reason=lambda reason: reason != "queue-full", ack=ack)
         for place, ack in DISCARDED.items()
     }
 
 
-def arriving_bytes(done: StudyResult) -> Cells:
-    """What the backup's last port sent in the last second before the repair, over d: strategies differ after it."""
+def arriving_bytes(done: Done) -> Cells:
+    """Return the bytes that the backup's last port sent in the last second before the repair, over d.
+
+    Strategies only differ after the repair.
+    """
     return done["load"].between(REPAIR_S - 1, REPAIR_S).at(port="L5->L2", strategy="none")
 
 
 def expected_discards(arriving_bytes: Cells, strategy: str, packet_bytes: float, backbone_bps: float) -> Cells:
-    """Data packets that come over the backup, one after the other, once the node that merges has left it, over d.
+    """Return the data packets that arrive over the backup after the merging node has left it, over d.
 
-    The last packet on the backup comes d and three transmissions after the repair. The emulation cuts 1 ms after the
-    repair; the exact rule when the first packet on the restored path has come, 1 ms and one transmission after it was
-    there to be sent, on average half of the time from one packet to the next after the repair.
+    The last packet on the backup arrives d and three transmission times after the repair. The emulation cuts 1 ms after
+    the repair. The exact rule cuts when the first packet arrives on the restored path. That packet could be sent, on
+    average, half a packet interval after the repair, and arrives 1 ms and one transmission time later.
     """
     beyond_s, transmission_s = np.array([(d - 1) / 1000 for d in D_MS]), 8 * packet_bytes / backbone_bps
 
@@ -143,24 +146,24 @@ def expected_discards(arriving_bytes: Cells, strategy: str, packet_bytes: float,
 
 
 def count_packets(run: Run) -> tuple[int, int]:
-    """Segments that were overtaken and segments sent again without need in (10 s, 10.5 s]."""
+    """Count overtaken segments and spurious retransmissions in (10 s, 10.5 s]."""
     window = (REPAIR_S, PACKETS_UNTIL_S)
-    return count_overtaken(run, *window), count_needless(run, *window)
+    return count_overtaken(run, *window), count_spurious(run, *window)
 
 
-def queue_ratio(done: StudyResult) -> Cells:
-    """f(d) of optical against electrical with one limit of the merge queue."""
+def queue_ratio(done: Done) -> Cells:
+    """Return f(d) of optical against electrical with one limit of the merge queue."""
     return section7.over_electrical(done["goodput"].between(*WINDOW_S).at(group="switched"))
 
 
 def dip_points(mean: NDArray[np.float64]) -> NDArray[np.float64]:
-    """How far mean curves (k, 1 + m) of the rule CURVE fall in the first second, in bytes an interval, shape (k,)."""
+    """Return the fall of mean curves (k, 1 + m) of the rule CURVE in the first second, in bytes per interval; (k,)."""
     lowest: NDArray[np.float64] = mean[:, 1 : 1 + round(curve.DIP_WITHIN_S / curve.STEP_S)].min(axis=1)
     return mean[:, 0] - lowest
 
 
 def crossing_ms(mean: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The d from which on optical stays ahead.
+    """Return the d above which optical stays ahead.
 
     Parameters
     ----------
@@ -170,56 +173,56 @@ def crossing_ms(mean: NDArray[np.float64]) -> NDArray[np.float64]:
     Returns
     -------
     ndarray
-        The last zero of f - 1 over d, between two d by a straight line, shape (k,); 1 ms where optical is ahead at
-        every d, and 100 ms, the longest simulated, where it is not ahead there.
+        Last zero of f - 1 over d, interpolated linearly, shape (k,). It is 1 ms if optical is ahead at every d, and
+        100 ms, the maximum simulated d, if it is not ahead there.
     """
-    found = []
+    result = []
     for gain in mean - 1:
         behind = np.flatnonzero(gain <= 0)
         if not behind.size:
-            found.append(float(D_MS[0]))
+            result.append(float(D_MS[0]))
         elif behind[-1] == len(D_MS) - 1:
-            found.append(float(D_MS[-1]))
+            result.append(float(D_MS[-1]))
         else:
             last = int(behind[-1])
             share = gain[last] / (gain[last] - gain[last + 1])
-            found.append(D_MS[last] + share * (D_MS[last + 1] - D_MS[last]))
-    return np.array(found)
+            result.append(D_MS[last] + share * (D_MS[last + 1] - D_MS[last]))
+    return np.array(result)
 
 
 def place_rows(lost: Mapping[str, Cells]) -> list[Row]:
-    """Packets lost a run, where there are any: most places lose nothing under most strategies."""
+    """Return the packets lost per run, without the many empty combinations of place and strategy."""
 
     def metric(place: str) -> str:
         kind = "discarded" if place in DISCARDED else "drops"
         return f"{kind}_{place.removeprefix('discarded at ').replace('->', '_').lower()}"
 
-    return [one for one in rows({metric(place): cells.mean() for place, cells in lost.items()}) if one.measured]
+    return [item for item in rows({metric(place): cells.mean() for place, cells in lost.items()}) if item.measured]
 
 
 def packet_rows(packets: Cells) -> list[Row]:
-    """Two rows a cell whose packets are listed."""
-    found = []
+    """Return two rows per combination with packet traces."""
+    result = []
     for d, strategy in TRACED:
         means = packets.at(traced=traced_name(d, strategy)).mean()
         for place, metric in enumerate(("overtaken_per_run", "needless_retransmissions_per_run")):
-            found.append(row({"d_ms": d, "strategy": strategy}, metric, None, means.interval((place,)), ""))
-    return found
+            result.append(row({"d_ms": d, "strategy": strategy}, metric, None, means.interval((place,)), ""))
+    return result
 
 
 def queue_rows(ratio: Mapping[int, Cells]) -> list[Row]:
-    """For each limit of the queue where optical overtakes electrical, and its gain by d."""
-    found = []
+    """Return, per queue limit, the d at which optical passes electrical, and its gain by d."""
+    result = []
     for limit, f in ratio.items():
         estimate, samples = resampling.bootstrap(f.values, crossing_ms)
         crossing = resampling.percentile(samples, estimate, len(f.seeds))
-        found.append(row({"merge_queue": limit}, "crossing_d_ms", None, crossing, ""))
-        found += rows({"opt_vs_el_pct": (100 * (f - 1)).mean()}, key={"merge_queue": limit})
-    return found
+        result.append(row({"merge_queue": limit}, "crossing_d_ms", None, crossing, ""))
+        result += rows({"opt_vs_el_pct": (100 * (f - 1)).mean()}, key={"merge_queue": limit})
+    return result
 
 
 def ratio_series(ratio: Mapping[int, Cells]) -> list[Series]:
-    """Mean gain of optical over d, a curve a queue limit."""
+    """Return the mean gain of optical over d, one curve per queue limit."""
     labels = ("d", "ms", "goodput, optical against electrical", "%")
     series = []
     for limit, f in ratio.items():
@@ -241,7 +244,7 @@ def none_does_not_depend(pct: Cells) -> list[Part]:
 
 
 def small_d_is_alike(pct: Cells) -> list[Part]:
-    """Judge: at d = 1 and 2 ms the three strategies are hardly distinguishable."""
+    """Judge: at d = 1 and 2 ms the three strategies are almost equal."""
     return [
         judge.equivalence_part(
             f"d = {d} ms, {first} minus {second}",
@@ -255,7 +258,7 @@ def small_d_is_alike(pct: Cells) -> list[Part]:
 
 
 def small_dip_soon_over(goodput: Goodput, backbone_bps: float) -> list[Part]:
-    """Judge: at d = 10 and 20 ms the electrical dip is about 5 % of the link and soon over, the optical one deeper."""
+    """Judge: at d = 10 and 20 ms the electrical dip is about 5 % of the link and short, the optical one deeper."""
     n, full = goodput.seeds, backbone_bps / 8 * curve.STEP_S / 100
     parts = []
     for d in (10, 20):
@@ -264,10 +267,10 @@ def small_dip_soon_over(goodput: Goodput, backbone_bps: float) -> list[Part]:
         name = f"d = {d} ms, electrical dip"
         parts.append(judge.within_part(name, samples / full, estimate / full, n, TINY_DROP_PCT, 2, "% of the backbone"))
         back, back_samples = resampling.bootstrap(electrical, curve.back_s)
-        name = f"d = {d} ms, electrical settles after"
+        name = f"d = {d} ms, electrical settling time"
         parts.append(judge.within_part(name, back_samples, back, n, (-np.inf, SOON_S), 2, "s"))
         (deep, deep_samples), (flat, flat_samples) = (
-            resampling.bootstrap(one, curve.dip_pct) for one in (optical, electrical)
+            resampling.bootstrap(item, curve.dip_pct) for item in (optical, electrical)
         )
         test = resampling.bootstrap_difference(deep_samples, flat_samples, deep - flat, n)
         parts.append(judge.side_part(f"d = {d} ms, optical dip minus electrical", test, "above", "points"))
@@ -275,9 +278,9 @@ def small_dip_soon_over(goodput: Goodput, backbone_bps: float) -> list[Part]:
 
 
 def overtaking_not_loss(lost: Mapping[str, Cells], packets: Cells) -> list[Part]:
-    """Judge: at small d the electrical cost is overtaking and needless retransmission, not loss."""
+    """Judge: at small d the cost of electrical is reordering and spurious retransmission, not loss."""
     at_merges = (lost["L2->L3"] + lost["L1->L0"]).at(strategy="electrical")
-    counts = {"overtaken segments": "overtaken", "needless retransmissions": "needless"}
+    counts = {"overtaken segments": "overtaken", "spurious retransmissions": "needless"}
     parts = []
     for d in OVERTAKEN_D_MS:
         name = f"d = {d} ms, no drops at the merge ports, above {100 * NO_DROPS_SHARE:g} %"
@@ -298,7 +301,7 @@ def overtaking_not_loss(lost: Mapping[str, Cells], packets: Cells) -> list[Part]
 
 
 def merge_overflows(lost: Mapping[str, Cells]) -> list[Part]:
-    """Judge: from d = 50 ms on the merged streams overflow the queue towards L3, below not."""
+    """Judge: the merged streams overflow the queue towards L3 if d >= 50 ms, and not below."""
 
     def part(d: int) -> Part:
         here = {place: cells.at(d_ms=d, strategy="electrical").values for place, cells in lost.items()}
@@ -306,17 +309,17 @@ def merge_overflows(lost: Mapping[str, Cells]) -> list[Part]:
         also = ", ".join(text for place, text in full.items() if place not in DISCARDED)
         overflowed, n = float((here["L2->L3"] > 0).sum()), len(here["L2->L3"])
         if d >= 50:
-            found = judge.share_part(f"drops at L2->L3, d = {d} ms, above 50 %", overflowed, n, OFTEN_SHARE)
+            result = judge.share_part(f"drops at L2->L3, d = {d} ms, above 50 %", overflowed, n, OFTEN_SHARE)
         else:
-            found = judge.share_part(f"drops at L2->L3, d = {d} ms, below 5 %", overflowed, n, RARE_SHARE)
-            found = replace(found, holds="undecided" if found.holds == "undecided" else not found.holds)
-        return replace(found, text=f"{found.text} (drops a run: {also or 'none'})")
+            result = judge.share_part(f"drops at L2->L3, d = {d} ms, below 5 %", overflowed, n, RARE_SHARE)
+            result = replace(result, holds="undecided" if result.holds == "undecided" else not result.holds)
+        return replace(result, text=f"{result.text} (drops per run: {also or 'none'})")
 
     return [part(d) for d in D_MS]
 
 
 def optical_discards(lost: Mapping[str, Cells], expected: Mapping[str, Cells], packets: Cells) -> list[Part]:
-    """Judge: optical loses what is on the backup, by the emulation and exactly; nothing is overtaken, exactly."""
+    """Judge: optical loses the packets on the backup (emulated and exact); nothing is overtaken (exact)."""
     parts = []
     for strategy, arrivals in expected.items():
         for place in DISCARDED:
@@ -340,7 +343,7 @@ def optical_discards(lost: Mapping[str, Cells], expected: Mapping[str, Cells], p
 
 
 def smaller_queue_sooner(ratio: Mapping[int, Cells]) -> list[Part]:
-    """Judge: the smaller the merge queue, the smaller the d at which optical overtakes electrical."""
+    """Judge: with a smaller merge queue, optical passes electrical at a smaller d."""
     name, steps = "d from which optical is ahead (100 ms: never)", [f"{limit} packets" for limit in ratio]
     return judge.bootstrap_trend_parts(name, steps, [f.values for f in ratio.values()], crossing_ms, "up", "ms")
 

@@ -1,4 +1,4 @@
-"""The set-up of section 8, which Table 8 and Figs 18 and 19 share: four protection schemes on the same failure."""
+"""Experiment of section 8, which Table 8 and Figs 18 and 19 share: four protection schemes for the same failure."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ from optcp_papers.gmpls.goodput import Goodput
 from optcp_papers.gmpls.paper import FAILURE_S, PAPER, PAPER_RUNS, REPAIR_S, world
 
 SCENARIOS = ("A", "B", "C", "D")
-"""Table 7's sets of delays."""
+"""Scenarios of Table 7, each with its own delays."""
 MECHANISMS = LOCAL, PATH, LOOPBACK, VARIANT = ("local", "path", "loopback", "loopbackvar")
-"""The paper's names of the schemes."""
+"""Names of the schemes in the paper."""
 SCHEME = {LOCAL: "local", PATH: "path", LOOPBACK: "loopback", VARIANT: "loopback-variant"}
-"""What the scenario file calls them."""
+"""Names of the schemes in the scenario file."""
 LOCAL_BACKUP = ("L1", "L4", "L2")
 PATH_BACKUP = ("L0", "L5", "L6", "L7", "L3")
 WORKING_LINKS = 3
-"""L0-L1, L1-L2 and L2-L3: the links that a backup must protect."""
+"""Number of links that a backup must protect: L0-L1, L1-L2 and L2-L3."""
 
 DELTA_MS = (5, 50)
-"""The switch delay of section 8 is not stated; the first is the one of Tables 4 and 6."""
+"""Switch delays. Section 8 does not state one; the first is that of Tables 4 and 6."""
 SWITCH_OVER_S = (5.0, 7.5)
 SWITCH_BACK_S = (10.0, 11.5)
 MERGE_UNTIL_S = 5.3
@@ -57,14 +57,14 @@ ASSUMED = (
 
 @dataclass(frozen=True)
 class Delays:
-    """One column of Table 7, milliseconds.
+    """Delays of one column of Table 7, in ms.
 
     Attributes
     ----------
     d_l, d_p
-        How much longer the local backup and the path's backup are than what they replace.
+        Additional delay of the local backup and of the path backup.
     a, b, c
-        L0-L1, L1-L2 and L2-L3.
+        Delays of L0-L1, L1-L2 and L2-L3.
     """
 
     d_l: int
@@ -75,13 +75,13 @@ class Delays:
 
     @classmethod
     def of(cls, scenario: str) -> Delays:
-        """The delays that the paper prints for a scenario."""
+        """Return the published delays of a scenario."""
         printed = tables("gmpls")["table7"]
         return cls(**{name: printed[name][SCENARIOS.index(scenario)] for name in ("d_l", "d_p", "a", "b", "c")})
 
     @property
     def settings(self) -> dict[str, str]:
-        """The scenario file's parameters."""
+        """Parameters of the scenario file."""
         local_us, path_us = 1000 * (self.b + self.d_l), 1000 * (self.a + self.b + self.c + self.d_p)
         return {
             "parameters.a": f"{self.a} ms",
@@ -93,7 +93,7 @@ class Delays:
 
 
 def scheme(mechanism: str) -> Settings:
-    """The settings that a scheme stands for."""
+    """Return the settings of a scheme."""
     backup = LOCAL_BACKUP if mechanism == LOCAL else PATH_BACKUP
     return {"parameters.scheme": SCHEME[mechanism], "parameters.backup": backup}
 
@@ -108,7 +108,7 @@ def grid(
     delta_ms: Sequence[int] = DELTA_MS,
     mechanisms: Sequence[str] = MECHANISMS,
 ) -> Grid:
-    """Worlds by scenario, switch delay and scheme; the same seeds draw the same in every grid made here."""
+    """Return a grid over scenario, switch delay and scheme; equal seeds make equal random draws in every such grid."""
     axes = {
         "scenario": {scenario: Delays.of(scenario).settings for scenario in scenarios},
         "delta_ms": {delta: {"parameters.switch_delay": f"{delta} ms"} for delta in delta_ms},
@@ -118,7 +118,7 @@ def grid(
 
 
 def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
-    """The 32 worlds that all exhibits of section 8 share."""
+    """Return the 32 combinations that all experiments of section 8 share."""
     return {GRID: grid(chosen, options, "gmpls section 8")}
 
 
@@ -126,11 +126,11 @@ SETUP = Setup(PAPER, PAPER_RUNS, grids, runs_of(PAPER_RUNS, QUICK_SEEDS), ASSUME
 
 
 def goodput(found: Found, delta_ms: int = DELTA_MS[0]) -> Goodput:
-    """That of every scenario and scheme with one switch delay; curves end at the repair."""
+    """Return the goodput of every scenario and scheme with one switch delay; curves end at the repair."""
     shared = Goodput.of(found, GRID, SWITCH_OVER_S, REPAIR_S)
     return replace(shared, cells=shared.cells.at(delta_ms=delta_ms))
 
 
-def merge_drops(done: StudyResult) -> Cells:
-    """Drops at L0's port into the path's backup in (5 s, 5.3 s]."""
+def merge_drops(done: Done) -> Cells:
+    """Count the drops at L0's port into the path backup in (5 s, 5.3 s]."""
     return done["drops"].count(after=FAILURE_S, until=MERGE_UNTIL_S, port="L0->L5")

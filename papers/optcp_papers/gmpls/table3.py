@@ -9,20 +9,20 @@ from optcp_papers.gmpls.section5 import DELTA_MS, READINGS_NOTE, SETUP, World, w
 
 WHY_STATED = (
     "With the stated 100+100 flows at the assumed 10 Mb/s the delays hardly differ: independent ns-2 runs "
-    "with as many flows also gain about 1 % or less, so a switch delay decides little and ties and order are chance."
+    "with as many flows also gain about 1 % or less. Ties and order are therefore chance."
 )
 WHY_FEW = (
-    "The most parameter-sensitive table of the paper: with 10+10 flows independent ns-2 runs also gain at every delay "
-    "but with 250 ms first, and no setting tried there gives the printed peak at 50 ms together with the rest."
+    "This table is the most sensitive to parameters. With 10+10 flows independent ns-2 runs also gain at every delay, "
+    "but most at 250 ms. No tested setting of ns-2 gives the published peak at 50 ms together with the other values."
 )
 DELAYED = DELTA_MS[1:]
 
 
 def find(found: Found) -> Findings:
-    """One row an (interpretation, delay, metric)."""
+    """Return one row per (interpretation, delay, metric)."""
 
     def why(key: Key) -> str:
-        """What is known, by the number of flows: the two known ones stand for those near them."""
+        """Return the known reason for a difference; it depends on whether there are more than 50 flows per class."""
         known = WHY_STATED if int(str(key["flows"]).partition("+")[0]) > 50 else WHY_FEW
         return WHY_CHANGED if found.changed else known
 
@@ -42,8 +42,8 @@ def find(found: Found) -> Findings:
 
 
 def metrics(world: World) -> dict[str, Estimates]:
-    """Mean gain over an immediate switch, how often a delay loses against it, and how often it is best."""
-    # No delay gains on itself or is worse than itself: at zero there is nothing to estimate.
+    """Return the mean gain over an immediate switchover, and how often a delay is worse than it and is best."""
+    # Delay 0 is the reference, so its gain and its share of worse runs are exactly 0.
     worse = (world.ratio < 1).share().times(100)
     return {
         "rel_goodput_pct": (100 * (world.ratio - 1)).mean().known(0.0, delta_ms=0),
@@ -57,14 +57,14 @@ def gain_falls(world: World) -> list[Part]:
     gain = 100 * (world.ratio - 1)
     return [
         judge.paired_part(
-            f"f({one} ms) minus f({longer} ms)", gain.at(delta_ms=one), gain.at(delta_ms=longer), "above", "points"
+            f"f({item} ms) minus f({longer} ms)", gain.at(delta_ms=item), gain.at(delta_ms=longer), "above", "points"
         )
-        for one, longer in pairs()
+        for item, longer in pairs()
     ]
 
 
 def shares_as_printed(world: World) -> list[Part]:
-    """Judge: the shares of Table 3's columns 2 and 3, and their order."""
+    """Judge: the shares in columns 2 and 3 of Table 3, and their order."""
     printed, n = tables("gmpls")["table3"], len(world.ratio.seeds)
     worse, best = world.ratio < 1, world.good.wins("delta_ms")
 
@@ -76,34 +76,34 @@ def shares_as_printed(world: World) -> list[Part]:
 
     parts = [against("worse than 0 ms", worse, "worse_than_zero_pct", delta) for delta in DELAYED]
     parts += [against("best", best, "best_pct", delta) for delta in DELTA_MS]
-    for one, longer in pairs():
-        test = stats.mcnemar(worse.at(delta_ms=longer), worse.at(delta_ms=one))
-        title = f"share worse, {longer} ms minus {one} ms (McNemar p = {test.p:.2g})"
+    for item, longer in pairs():
+        test = stats.mcnemar(worse.at(delta_ms=longer), worse.at(delta_ms=item))
+        title = f"share worse, {longer} ms minus {item} ms (McNemar p = {test.p:.2g})"
         parts.append(judge.side_part(title, test.times(100), "above", "points"))
     return [*parts, judge.share_part("best, 50 ms, above 50 %", best.at(delta_ms=50).values.sum(), n, 0.5)]
 
 
 def conclusions(found: Found) -> Differences:
-    """What sections 5.1 and 5.2 conclude: a delayed switch gains, 50 ms the most, and longer delays less."""
+    """Return the conclusions of sections 5.1 and 5.2: a delayed switchover gains, 50 ms most, longer delays less."""
     shown: dict[str, Cells] = {}
     for reading, world in worlds(found).items():
-        # Interpretations of the flow count are apart only where there are several.
+        # Name the interpretation of the flow count only if there are several.
         name = "" if len(found.done) == 1 else f"{reading} flows, "
         gain, worse = 100 * (world.ratio - 1), 100 * (world.ratio < 1)
         best = 100 * world.good.wins("delta_ms").at(delta_ms=DELAYED[0])
         shown |= {f"{name}gain at {delta} ms (%)": gain.at(delta_ms=delta) for delta in DELAYED}
-        for one, longer in pairs():
-            difference = gain.at(delta_ms=one) - gain.at(delta_ms=longer)
-            shown[f"{name}gain, {one} ms minus {longer} ms (points)"] = difference
-        for one, longer in pairs():
-            difference = worse.at(delta_ms=longer) - worse.at(delta_ms=one)
-            shown[f"{name}runs worse than 0 ms, {longer} ms minus {one} ms (points)"] = difference
+        for item, longer in pairs():
+            difference = gain.at(delta_ms=item) - gain.at(delta_ms=longer)
+            shown[f"{name}gain, {item} ms minus {longer} ms (points)"] = difference
+        for entry, longer in pairs():
+            difference = worse.at(delta_ms=longer) - worse.at(delta_ms=entry)
+            shown[f"{name}runs worse than 0 ms, {longer} ms minus {entry} ms (points)"] = difference
         shown[f"{name}runs in which {DELAYED[0]} ms is best, above half (points)"] = best - 50
     return {name: cells.values for name, cells in shown.items()}
 
 
 def pairs() -> list[tuple[int, int]]:
-    """Each delay above zero with the next longer one."""
+    """Return each delay above zero with the next longer one."""
     return list(itertools.pairwise(DELAYED))
 
 

@@ -1,4 +1,4 @@
-"""Table 6: optical against electrical switch-back by goodput in the first 1.5 s after the repair."""
+"""Table 6: optical against electrical switch-back, by goodput in the first 1.5 s after the repair."""
 
 from optcp.papers.kit import Cells, Estimates, Exhibit, Findings, Found, Part, judge, rows, tables
 from optcp_papers.gmpls.paper import WHY_CHANGED
@@ -6,13 +6,13 @@ from optcp_papers.gmpls.section7 import OPTICAL_NOTE, SETUP, as_often_as_printed
 
 SAME_PCT = 0.5
 WHY = (
-    "Bandwidth and queue are unstated, partly interchangeable, and decide whether the two merged streams overflow a "
-    "queue."
+    "Bandwidth and queue are unstated and partly interchangeable. They decide whether the two merged streams overflow "
+    "a queue."
 )
 
 
 def find(found: Found) -> Findings:
-    """Two rows a d for the paper's emulation, and two for the exact rule, which has no printed values."""
+    """Return two rows per d for the paper's emulation, and two for the exact rule, which has no published values."""
     good = goodput(found).good
     f = over_electrical(good)
     exact = {f"exact_{name}": value for name, value in metrics(over_electrical(good, "optical exact")).items()}
@@ -21,12 +21,12 @@ def find(found: Found) -> Findings:
 
 
 def metrics(f: Cells) -> dict[str, Estimates]:
-    """Mean gain of optical over electrical, and how often it is above zero."""
+    """Return the mean gain of optical over electrical, and how often it is positive."""
     return {"opt_vs_el_pct": (100 * (f - 1)).mean(), "opt_better_pct": (f > 1).share().times(100)}
 
 
 def electrical_is_ahead(f: Cells) -> list[Part]:
-    """Judge: equal at d = 1 and 2 ms, electrical slightly ahead at 10, 20 and 50 ms, as often as printed."""
+    """Judge: equal at d = 1 and 2 ms, electrical slightly ahead at 10, 20 and 50 ms, as often as published."""
     gain = 100 * (f - 1)
     nothing = 0 * gain
     return [

@@ -1,4 +1,4 @@
-"""Table 8: when each scheme switches, how much longer its path is, and how much it loses."""
+"""Table 8: switchover time of each scheme, additional delay of its path, and packets lost."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from optcp_papers.gmpls.section8 import (
 
 PROBES = "probes"
 ROUND_TRIPS = {"section 8": 216.0, "section 6": float(section6.MEAN_RTT_MS)}
-"""The mean propagation round trips that the paper states, milliseconds."""
+"""Published mean propagation RTTs, in ms."""
 ROUND_TRIPS_UNTIL_S = 3.0
 BEFORE_S, DURING_S, AFTER_S = (2.0, 4.5), (7.0, 9.5), (10.7, 11.2)
 ACCESS_LINKS = 3
@@ -47,25 +47,25 @@ ROUTE_LINKS = {
     LOOPBACK: len(PATH_BACKUP) + 1,
     VARIANT: len(PATH_BACKUP) - 1,
 }
-"""Backbone links on the path that is left after the switch; a loop traverses one link more, there and back."""
-WHY = "Table 8 is arithmetic: this would be an error of the simulation or of its topology."
+"""Number of backbone links on the path after the switchover. A loop adds one link, traversed in both directions."""
+WHY = "Table 8 is arithmetic, so a difference is an error of the simulation or of its topology."
 
 Phases = list[tuple[set[int], set[int]]]
-"""Delays before, during and after the outage, each of data and of ACKs, as sets of picoseconds."""
+"""Delays before, during and after the outage, of data and of ACKs, as sets in ps."""
 
 
 @dataclass(frozen=True)
 class Switch:
-    """A node that switches packets.
+    """Switchover of one node.
 
     Attributes
     ----------
     node, packets
-        Which node, and "data" or "acks".
+        Name of the node, and "data" or "acks".
     to
         "backup" or "working".
     at_ps
-        When.
+        Time of the switchover, in ps.
     """
 
     node: str
@@ -75,7 +75,7 @@ class Switch:
 
 
 def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
-    """The shared grid; a probe by scenario and scheme; probes of all sources in the worlds of sections 6 and 8."""
+    """Return the shared grid, probes by scenario and scheme, and probes of all sources of sections 6 and 8."""
     alone = {**ONE_PACKET, "parameters.sources": 1}
     whole = {**ONE_PACKET, "stop": f"{ROUND_TRIPS_UNTIL_S:g} s", "failures": [], "protection": []}
     return {
@@ -96,25 +96,25 @@ def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
 
 @dataclass(frozen=True)
 class Measured:
-    """What the table and its judgements need, with a switch delay of 5 ms.
+    """Results that the table and its judgements need, with a switch delay of 5 ms.
 
     Attributes
     ----------
     lost
-        By direction: packets lost at and on the dead link L1-L2, whatever the queues dropped, over ``scenario`` and
-        ``mechanism``.
+        Number of packets lost at and on the dead link L1-L2, by direction, over ``scenario`` and ``mechanism``.
+        Packets dropped by queues are excluded.
     arriving_bytes
-        By direction: what the link carried in (4 s, 5 s], over ``scenario``.
+        Bytes that the link carried in (4 s, 5 s], by direction, over ``scenario``.
     switches
-        By (scenario, mechanism).
+        Switchovers by (scenario, mechanism).
     probes
-        By (scenario, mechanism).
+        One-way delays by (scenario, mechanism).
     round_trips_ps
-        By world: the mean over the sources of the shortest round trip.
+        Mean over the sources of the shortest RTT, by network, in ps.
     packet_bytes
-        Size of a packet by direction.
+        Packet size by direction, in bytes.
     access_bps, backbone_bps
-        Rates of links.
+        Link rates, in bit/s.
     """
 
     lost: Mapping[str, Cells]
@@ -128,7 +128,7 @@ class Measured:
 
     @classmethod
     def of(cls, found: Found) -> Measured:
-        """Reduce the runs."""
+        """Evaluate the runs."""
         done, backbone_bps = found.done[GRID], found.number("backbone_bps")
         return cls(
             lost=count_lost(done),
@@ -145,21 +145,21 @@ class Measured:
         )
 
     def extra_ps(self, scenario: str, mechanism: str) -> tuple[list[int], bool]:
-        """By how much the propagation of data and of ACKs is longer during the outage; whether each has one value.
+        """Return the additional propagation delay of data and of ACKs during the outage, and whether it is exact.
 
-        Also whether all is as before after the repair.
+        It is exact if every delay has one value and the delays after the repair equal those before the failure.
         """
         before, during, after = self.probes[scenario, mechanism]
         exact = before == after and all(len(delays) == 1 for phase in (before, during) for delays in phase)
-        more = ROUTE_LINKS[mechanism] - WORKING_LINKS
+        extra_links = ROUTE_LINKS[mechanism] - WORKING_LINKS
         extra = [
-            max(longer) - max(normal) - more * transmission_ps(self.packet_bytes[packets], self.backbone_bps)
+            max(longer) - max(normal) - extra_links * transmission_ps(self.packet_bytes[packets], self.backbone_bps)
             for packets, normal, longer in zip(DIRECTIONS, before, during, strict=True)
         ]
         return extra, exact
 
     def propagation_ms(self, world: str) -> Cells:
-        """Mean propagation round trip: the shortest round trips without transmissions."""
+        """Return the mean propagation RTT: the shortest RTTs without transmission times, in ms."""
         off = sum(
             ACCESS_LINKS * transmission_ps(size, self.access_bps)
             + WORKING_LINKS * transmission_ps(size, self.backbone_bps)
@@ -169,37 +169,37 @@ class Measured:
 
 
 def transmission_ps(size: float, rate_bps: float) -> int:
-    """Transmission time of a packet over a link, rounded up as the simulator does."""
+    """Return the transmission time of a packet in ps, rounded up like in the simulator."""
     return int(-(-8 * int(size) * PS // int(rate_bps)))
 
 
-def count_lost(done: StudyResult) -> dict[str, Cells]:
-    """By direction: see :class:`Measured`."""
+def count_lost(done: Done) -> dict[str, Cells]:
+    """Count the lost packets, by direction (:attr:`Measured.lost`)."""
     drops, ports = done["drops"], tuple(DEAD_LINK.values())
 
-    def one(packets: str) -> Cells:
+    def select(packets: str) -> Cells:
         lost = drops.count(port=ports, reason=lambda reason: reason != "queue-full", ack=packets == "acks")
         return lost.at(delta_ms=DELTA)
 
-    return {packets: one(packets) for packets in DIRECTIONS}
+    return {packets: select(packets) for packets in DIRECTIONS}
 
 
-def count_arriving(done: StudyResult) -> dict[str, Cells]:
-    """By direction: see :class:`Measured`. Before the failure all schemes are one world."""
+def count_arriving(done: Done) -> dict[str, Cells]:
+    """Count the arriving bytes, by direction (:attr:`Measured.arriving_bytes`). Schemes only differ after 5 s."""
     bytes_ = done["load"].between(FAILURE_S - 1, FAILURE_S).at(delta_ms=DELTA, mechanism=LOCAL)
     return {packets: bytes_.at(port=port) for packets, port in DEAD_LINK.items()}
 
 
-def switches(done: StudyResult) -> dict[tuple[str, str], list[Switch]]:
-    """By (scenario, mechanism) every switch once, in order of time and node: groups of flows are switched together."""
+def switches(done: Done) -> dict[tuple[str, str], list[Switch]]:
+    """Return the distinct switchovers by (scenario, mechanism), in order of time and node."""
     table, run = done.rows("switches")
     columns = [table[name].tolist() for name in ("node", "packets", "to", "time_ps")]
     cells = list(itertools.product(SCENARIOS, DELTA_MS, MECHANISMS))
     of_run: list[set[Switch]] = [set() for _ in range(len(done.seeds) * len(cells))]
-    for at, *one in set(zip(run.tolist(), *columns, strict=True)):
-        of_run[at].add(Switch(*one))
+    for at, *item in set(zip(run.tolist(), *columns, strict=True)):
+        of_run[at].add(Switch(*item))
     if of_run != of_run[: len(cells)] * len(done.seeds):
-        raise RuntimeError("runs of one world switch at different instants")
+        raise RuntimeError("runs of one scenario switch at different times")
     return {
         (scenario, mechanism): ordered(found)
         for (scenario, delta, mechanism), found in zip(cells, of_run, strict=False)
@@ -208,12 +208,12 @@ def switches(done: StudyResult) -> dict[tuple[str, str], list[Switch]]:
 
 
 def ordered(switches: Iterable[Switch]) -> list[Switch]:
-    """In order of time and node."""
-    return sorted(switches, key=lambda one: (one.at_ps, one.node, one.packets))
+    """Sort switchovers by time and node."""
+    return sorted(switches, key=lambda switch: (switch.at_ps, switch.node, switch.packets))
 
 
-def probes(done: StudyResult) -> dict[tuple[str, str], Phases]:
-    """One-way delays before, during and after the outage, by (scenario, mechanism)."""
+def probes(done: Done) -> dict[tuple[str, str], Phases]:
+    """Return the one-way delays before, during and after the outage, by (scenario, mechanism)."""
     (seed,) = done.seeds
     runs = (done.run(branch, seed) for branch in done.grid.branches)
     return {
@@ -222,27 +222,27 @@ def probes(done: StudyResult) -> dict[tuple[str, str], Phases]:
     }
 
 
-def mean_round_trip_ps(done: StudyResult) -> Cells:
-    """The mean over the sources of their shortest round trips, of a grid with one cell."""
+def mean_round_trip_ps(done: Done) -> Cells:
+    """Return the mean over the sources of their shortest RTTs, of a grid with one combination."""
     shortest = done.each(lambda run: shortest_round_trips_ps(run).mean())
     return shortest.total(*(axis.name for axis in shortest.axes))
 
 
 def expected_switches(scenario: str, mechanism: str, delta_ms: int) -> list[Switch]:
-    """What section 8.1 says of instants, per node and direction, in order of time and node."""
+    """Return the switchovers by section 8.1, per node and direction, in order of time and node."""
     delays = Delays.of(scenario)
-    found = []
-    beside = [("L1", "data", 0), ("L2", "acks", 0)]
+    result = []
+    adjacent = [("L1", "data", 0), ("L2", "acks", 0)]
     ends = [("L0", "data", delays.a), ("L3", "acks", delays.c)]
-    acting = {LOCAL: beside, LOOPBACK: beside, PATH: ends, VARIANT: beside + ends}[mechanism]
-    for node, packets, news_ms in acting:
+    acting = {LOCAL: adjacent, LOOPBACK: adjacent, PATH: ends, VARIANT: adjacent + ends}[mechanism]
+    for node, packets, notification_ms in acting:
         for to, at_ms in (("backup", 1000 * FAILURE_S + delta_ms), ("working", 1000 * REPAIR_S)):
-            found.append(Switch(node, packets, to, round(at_ms + news_ms) * MS_PS))
-    return ordered(found)
+            result.append(Switch(node, packets, to, round(at_ms + notification_ms) * MS_PS))
+    return ordered(result)
 
 
 def expected_extra_ms(scenario: str, mechanism: str) -> list[int]:
-    """Table 8's third column by direction: how much longer the path of data and of ACKs is."""
+    """Return the third column of Table 8: additional delay of data and of ACKs, in ms."""
     delays = Delays.of(scenario)
     return {
         LOCAL: [delays.d_l, delays.d_l],
@@ -253,15 +253,15 @@ def expected_extra_ms(scenario: str, mechanism: str) -> list[int]:
 
 
 def expected_lost(measured: Measured, scenario: str, mechanism: str, packets: str) -> Cells:
-    """Arrival rate times the time that the dead link still gets packets."""
+    """Return arrival rate times the time for which the dead link still receives packets."""
     delays = Delays.of(scenario)
     rate = measured.arriving_bytes[packets].at(scenario=scenario) / measured.packet_bytes[packets]
-    news_ms = 2 * (delays.a if packets == "data" else delays.c) if mechanism == PATH else 0
-    return rate * (DELTA + delays.b + news_ms) / 1000
+    notification_ms = 2 * (delays.a if packets == "data" else delays.c) if mechanism == PATH else 0
+    return rate * (DELTA + delays.b + notification_ms) / 1000
 
 
 def find(found: Found) -> Findings:
-    """Switch delays from the list of switches, changes of RTT from probes, and packets lost on the dead link."""
+    """Return switch delays from the list of switchovers, RTT changes from probes, and packets lost on the dead link."""
     measured, profile = Measured.of(found), str(found.chosen["profile"])
     claims = {id_: {profile: judged(measured)} for id_, judged in CLAIMS.items()}
     by_cell = [
@@ -276,11 +276,11 @@ def find(found: Found) -> Findings:
 
 
 def compared(measured: Measured, scenario: str, mechanism: str) -> list[Row]:
-    """The rows of a scenario and scheme."""
+    """Return the rows of a scenario and scheme."""
     key: Key = {"scenario": scenario, "mechanism": mechanism}
     delays, in_table = Delays.of(scenario), mechanism != VARIANT
-    to_backup = [one for one in measured.switches[scenario, mechanism] if one.to == "backup"]
-    first = {packets: min(one.at_ps for one in to_backup if one.packets == packets) for packets in DIRECTIONS}
+    to_backup = [switch for switch in measured.switches[scenario, mechanism] if switch.to == "backup"]
+    first = {packets: min(item.at_ps for item in to_backup if item.packets == packets) for packets in DIRECTIONS}
     extra, _ = measured.extra_ps(scenario, mechanism)
     printed_delay = DELTA + (delays.a if mechanism == PATH else 0)
     values = {
@@ -290,27 +290,27 @@ def compared(measured: Measured, scenario: str, mechanism: str) -> list[Row]:
         "data_extra_ms": (extra[0], None),
         "ack_extra_ms": (extra[1], None),
     }
-    found = [row(key, metric, paper, stats.exact(value / MS_PS), WHY) for metric, (value, paper) in values.items()]
+    result = [row(key, metric, paper, stats.exact(value / MS_PS), WHY) for metric, (value, paper) in values.items()]
     lost = {
         f"lost_{packets}": cells.at(scenario=scenario, mechanism=mechanism).mean()
         for packets, cells in measured.lost.items()
     }
-    return found + rows(lost, key=key)
+    return result + rows(lost, key=key)
 
 
 def as_table_8_says(measured: Measured) -> list[Part]:
-    """Judge: switch delays and changes of RTT are those of Table 8, and the mean round trips the stated ones."""
+    """Judge: switch delays and RTT changes match Table 8, and the mean RTTs match the stated ones."""
     parts = []
     for scenario in SCENARIOS:
         for mechanism in MECHANISMS[:-1]:
             switched = measured.switches[scenario, mechanism]
             extra, one_value = measured.extra_ps(scenario, mechanism)
-            instants = ", ".join(
-                f"{one.node} {one.packets} to {one.to} at {one.at_ps / MS_PS:g} ms" for one in switched
+            times = ", ".join(
+                f"{item.node} {item.packets} to {item.to} at {item.at_ps / MS_PS:g} ms" for item in switched
             )
             longer = f"data {extra[0] / MS_PS:g} ms and ACKs {extra[1] / MS_PS:g} ms longer"
             after = "as before" if one_value else "not as before"
-            text = f"{scenario}, {mechanism}: {instants}; {longer}, {after} after the repair"
+            text = f"{scenario}, {mechanism}: {times}; {longer}, {after} after the repair"
             holds = (
                 one_value
                 and switched == expected_switches(scenario, mechanism, DELTA)
@@ -320,19 +320,19 @@ def as_table_8_says(measured: Measured) -> list[Part]:
     for world, stated in ROUND_TRIPS.items():
         mean = measured.propagation_ms(world).values
         test = judge.paired_part(
-            f"{world}, mean propagation round trip {mean.mean():.2f} ms, minus {stated:g} ms",
+            f"{world}, mean propagation RTT {mean.mean():.2f} ms, minus {stated:g} ms",
             mean,
             np.full_like(mean, stated),
             "above",
             "ms",
         )
-        # The stated value lies within the interval; that is agreement only with as many runs as the paper had.
+        # A test that does not reject the stated value is agreement only with as many runs as the paper.
         parts.append(replace(test, holds=False, default=True if mean.size >= PAPER_RUNS else "undecided"))
     return parts
 
 
 def signalling_loses_more(measured: Measured) -> list[Part]:
-    """Judge: path protection loses more on the dead link than schemes beside the failure, by the notification delay."""
+    """Judge: path protection loses more on the dead link than the local schemes, by the notification delay."""
     parts = []
     for scenario in SCENARIOS:
         for packets in DIRECTIONS:

@@ -1,4 +1,4 @@
-"""Beyond the paper: how much buffer a bundle saves at equal utilisation, in the smaller copy of the network."""
+"""Extension of the paper: buffer that a bundle saves at equal utilisation, in the smaller copy of the network."""
 
 import math
 from collections.abc import Sequence
@@ -12,21 +12,21 @@ from optcp_papers.lbas.rows import both_modes, curves
 
 DEGREES = (1, 2, 5, 10)
 PRODUCTS = (0.01, 0.03, 0.1, 0.3, 1.0)
-"""The buffer of a lightpath, in bandwidth-delay products; a hundredth are 8 packets."""
+"""Buffer per lightpath in bandwidth-delay products; 0.01 is 8 packets."""
 QUICK_DEGREES, QUICK_PRODUCTS = (1, 2), (0.03, 0.1)
 REFERENCES = (0.1, 0.3)
-"""Buffers without anycast switching whose utilisation a bundle is to reach."""
+"""Buffers without anycast switching whose utilisation a bundle must reach."""
 NOTE = (
-    "`inet-2011`, 10 flows a lightpath. `equal_buffer_products` is the buffer, in C RTT, with which anycast switching "
-    "has the utilisation that there is without it and `buffer_products`; `saved_pct` is what that is less. Both are "
-    "interpolated seed by seed in the logarithm of the buffer. Where the smallest buffer that was tried does better, "
-    "that one stands: the saving is at least as large. "
-    "Where no buffer that was tried does as well, the run is left out, and a further note says so."
+    "`inet-2011`, 10 flows per lightpath. `equal_buffer_products` is the buffer, in C RTT, with which anycast "
+    "switching reaches the utilisation without it at `buffer_products`; `saved_pct` is the relative saving. Both are "
+    "interpolated by seed in the logarithm of the buffer. If the minimum simulated buffer does better, it is the "
+    "result: the saving is then a lower bound. "
+    "Runs in which no simulated buffer does as well are excluded; a further note counts them."
 )
 
 
 def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
-    """Every degree, mode and buffer."""
+    """Return the grid of every degree, mode and buffer."""
 
     def settings(bundling_degree: int, anycast: str, buffer_products: float) -> Settings:
         buffer = f"{round(buffer_products * smaller.PRODUCT_BYTES)} B"
@@ -42,13 +42,13 @@ def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
 
 
 def find(found: Found) -> Findings:
-    """Rows by degree and buffer, and what buffer gives the same utilisation."""
+    """Return rows by degree and buffer, and the buffer for the same utilisation."""
 
     def key(place: Key) -> Key:
         return {**place, "buffer_products": float(place["buffer_products"])}
 
     shares = found.only.once(smaller.measured)
-    # The queue as a share of the buffer would say little where the buffer is what varies.
+    # Omit the queue in % of the buffer, because the buffer itself varies.
     of_places = both_modes({name: shares[name] for name in ("utilisation_pct", "dropped_pct")}, key)
     labels, units = ("buffer of a lightpath", "utilisation"), ("C RTT", "%")
     series = curves(of_places, "utilisation_pct", "buffer_products", labels, units)
@@ -57,25 +57,25 @@ def find(found: Found) -> Findings:
 
 
 def saving(utilisation: Cells) -> tuple[list[Row], list[str]]:
-    """The buffer that a bundle needs for the utilisation of as many lightpaths without anycast switching.
+    """Return the buffer for the utilisation of an equal number of lightpaths without anycast switching.
 
     Parameters
     ----------
     utilisation
-        Over ``bundling_degree``, ``anycast`` and ``buffer_products``.
+        Utilisation over ``bundling_degree``, ``anycast`` and ``buffer_products``.
 
     Returns
     -------
     rows : list
-        Of the seeds that reach it; none where no seed does.
+        Rows over the seeds that reach the utilisation; none if no seed does.
     notes : list
-        Where seeds do not reach it, how many.
+        Notes with the number of seeds that do not reach it.
     """
-    found, notes = [], []
+    result, notes = [], []
     products, seeds = utilisation.axis("buffer_products").numbers or (), utilisation.seeds
     for degree in [int(degree) for degree in utilisation.axis("bundling_degree").values if degree != "1"]:
         bundle = utilisation.at(bundling_degree=degree)
-        for reference in (one for one in REFERENCES if one in products):
+        for reference in (item for item in REFERENCES if item in products):
             wanted = bundle.at(anycast="no", buffer_products=reference).values
             each = zip(bundle.at(anycast="yes").values, wanted, strict=True)
             needed = Cells(np.array([equal(products, curve, value) for curve, value in each]), (), seeds)
@@ -84,19 +84,19 @@ def saving(utilisation: Cells) -> tuple[list[Row], list[str]]:
                 notes.append(
                     f"b_D = {degree}, {reference:g} C RTT: in {left_out} of {len(seeds)} runs anycast "
                     f"switching does not reach that utilisation with any buffer up to {products[-1]:g} C RTT. They are "
-                    "left out, so the buffer that is needed is larger than said, and the saving smaller."
+                    "excluded, so the required buffer is larger than stated, and the saving smaller."
                 )
             if left_out < len(seeds):
                 metrics = {"equal_buffer_products": needed, "saved_pct": 100 * (1 - needed / reference)}
                 here: Key = {"bundling_degree": degree, "buffer_products": reference}
-                found += rows({name: cells.mean() for name, cells in metrics.items()}, key=here)
-    return found, notes
+                result += rows({name: cells.mean() for name, cells in metrics.items()}, key=here)
+    return result, notes
 
 
 def equal(products: Sequence[float], curve: NDArray[np.float64], wanted: float) -> float:
-    """The smallest buffer with which a curve over the buffer reaches a utilisation; NaN if it does not.
+    """Return the minimum buffer with which a curve reaches a utilisation; NaN if it does not.
 
-    Interpolated in the logarithm of the buffer; the smallest buffer of all stands for smaller ones.
+    The buffer is interpolated in its logarithm. The minimum simulated buffer also represents smaller ones.
     """
     if curve[0] >= wanted:
         return float(products[0])

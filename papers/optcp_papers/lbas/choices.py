@@ -1,4 +1,4 @@
-"""Which of the paper's unstated parameters moves its numbers most: one at a time, in the smaller copy."""
+"""Effect of each unstated parameter of the paper, varied one at a time in the smaller copy of the network."""
 
 from optcp.papers.kit import Chosen, Exhibit, Findings, Found, Grid, Options, Settings
 from optcp_papers.lbas import smaller
@@ -8,7 +8,7 @@ INTERPRETATIONS: dict[str, Settings] = {
     "as assumed": {},
     "profile = rfc": smaller.SENDERS["rfc"],
     "profile = rfc, timeout_basis = flight-size": smaller.SENDERS["rfc, timeout_basis = flight-size"],
-    # Windows are a tenth of the paper's here: 5 segments stand for the 45 of an older INET.
+    # Windows are a tenth of the paper's: 5 segments correspond to the 45 of an older INET.
     "initial_ssthresh_segments = 5": {"parameters.initial_ssthresh": "5 segments"},
     "start_spread_s = 6": {"parameters.start": "uniform(0 s, 6 s)"},
     "delay_80_to_120_ms = one-way": {"parameters.source_delay": "uniform(80 ms, 120 ms)"},
@@ -17,15 +17,15 @@ INTERPRETATIONS: dict[str, Settings] = {
     "far_buffer = unlimited": {"parameters.far_buffer": "unlimited"},
     "K = 2": {"parameters.K": 2, "parameters.hosts": 5},
 }
-"""An interpretation to what it changes; buffers and windows are those of the copy."""
+"""Settings of each interpretation; buffers and windows are those of the smaller copy."""
 NOTE = (
-    "b_D = 2, 10 flows a lightpath; one unstated parameter at a time differs from the assumed value. Windows and "
-    "buffers are those of the copy: an initial ssthresh of 5 segments stands for 45."
+    "b_D = 2, 10 flows per lightpath; one unstated parameter at a time differs from the assumed value. Windows and "
+    "buffers are those of the copy: an initial ssthresh of 5 segments corresponds to 45."
 )
 
 
 def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
-    """The first cell under each interpretation, with anycast switching and without."""
+    """Return the first combination under each interpretation, with and without anycast switching."""
 
     def settings(choice: str, anycast: str) -> Settings:
         return {**smaller.network(2, smaller.FLOWS[0], anycast), **INTERPRETATIONS[choice]}
@@ -35,7 +35,7 @@ def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
 
 
 def find(found: Found) -> Findings:
-    """Rows by interpretation."""
+    """Return the rows by interpretation."""
     return Findings(both_modes(found.only.once(smaller.measured)), notes=[NOTE])
 
 

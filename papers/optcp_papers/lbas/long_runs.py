@@ -1,4 +1,4 @@
-"""The paper's cells at its own scale: which long runs there are, what is stored of them, and what to say about it."""
+"""Long runs at the paper's own scale: list, stored outcomes, and notes."""
 
 import functools
 import shlex
@@ -17,7 +17,7 @@ from optcp_papers.lbas.paper import CELLS, FEWER, SCENARIO, Cell, changed, direc
 
 
 def long_run(cell: Cell, chosen: Chosen, seed: int) -> LongRun:
-    """The run of a cell with these values, and where it is stored."""
+    """Return the long run of a parameter combination, with the path of its stored outcome."""
     settings = tuple(written({**overrides(chosen), **length(chosen), **cell.settings}))
     file = directory(chosen) / f"{cell.name}-seed-{seed}.json"
     return LongRun(file, SCENARIO, settings, seed, outcome.to_json, outcome.METRICS)
@@ -30,9 +30,9 @@ class Stored:
     Attributes
     ----------
     chosen
-        The values of the unstated parameters that they have.
+        Values of the unstated parameters.
     runs
-        Cells and contents of files, cell by cell and by seed.
+        Parameter combinations and file contents, by combination and seed.
     """
 
     chosen: Chosen
@@ -40,12 +40,12 @@ class Stored:
 
     @property
     def reading(self) -> str:
-        """The name of the interpretation."""
+        """Name of the interpretation."""
         return reading(self.chosen)
 
     @functools.cached_property
     def measured(self) -> Measured:
-        """Their outcomes."""
+        """Outcomes of the runs."""
         cells: dict[Cell, dict[int, outcome.Batches]] = {}
         for cell, content in self.runs:
             cells.setdefault(cell, {})[content["seed"]] = outcome.from_json(content["outcome"])
@@ -53,7 +53,7 @@ class Stored:
 
     @property
     def origin(self) -> list[dict[str, Any]]:
-        """Where each comes from."""
+        """Origin of each run."""
         names = ("seed", "version", "git", "scenario_sha256", "metrics_sha256", "cpu_seconds")
         return [
             {"reading": self.reading, "cell": cell.name, **{name: content[name] for name in names}}
@@ -61,14 +61,14 @@ class Stored:
         ]
 
     def note(self) -> str:
-        """Say which cells there are, how long their runs are, and what their intervals are worth."""
-        of, cells = length(self.chosen), self.measured.cells
+        """Describe the stored combinations, the length of their runs, and the quality of their intervals."""
+        settings_, cells = length(self.chosen), self.measured.cells
         missing = [cell.name for cell in (*CELLS, *FEWER) if cell not in cells]
         names = "all" if not cells else ", ".join(missing)
         settings = "".join(f" --set {shlex.quote(f'{name}={self.chosen[name]}')}" for name in changed(self.chosen))
         text = (
-            f"{self.reading}: long runs that are stored with the project ({of['stop']}, the first "
-            f"{of['parameters.warm_up']} left out, means of {of['parameters.batch']}), "
+            f"{self.reading}: long runs that are stored with the project ({settings_['stop']}, the first "
+            f"{settings_['parameters.warm_up']} left out, means of {settings_['parameters.batch']}), "
             f"{sum(cell in cells for cell in CELLS)} of {len(CELLS)} cells."
         )
         more = f" Missing: {names}; `optcp reproduce lbas{settings} --paper-scale` makes them." if missing else ""
@@ -76,7 +76,7 @@ class Stored:
 
 
 def stored(chosen: Chosen, cells: Sequence[Cell] = (*CELLS, *FEWER)) -> Stored:
-    """Everything that is stored of some cells for these values."""
+    """Return all stored runs of some combinations for these values."""
     runs = []
     for cell in cells:
         files = directory(chosen).glob(f"{cell.name}-seed-*.json")
@@ -94,11 +94,11 @@ def _seed(file: Path) -> int:
 
 
 def not_committed(kept: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Name the runs of :attr:`Stored.origin` whose program no commit has."""
+    """Return a note on runs of :attr:`Stored.origin` whose program is not in any commit."""
     dirty: dict[str, list[str]] = {}
-    for one in kept:
-        if one["git"].endswith(".dirty"):
-            dirty.setdefault(one["reading"], []).append(f"{one['cell']} (seed {one['seed']})")
+    for item in kept:
+        if item["git"].endswith(".dirty"):
+            dirty.setdefault(item["reading"], []).append(f"{item['cell']} (seed {item['seed']})")
     if not dirty:
         return []
     names = "; ".join(f"{reading}: {', '.join(cells)}" for reading, cells in dirty.items())
@@ -107,13 +107,13 @@ def not_committed(kept: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def _intervals(measured: Measured) -> str:
-    """What intervals are over, and how far batches are from being independent."""
+    """Describe the samples of the intervals, and the correlation of batches."""
     seeds = sorted({len(of_cell) for of_cell in measured.cells.values()})
     number = " to ".join(str(end) for end in dict.fromkeys((seeds[0], seeds[-1])))
     found = {
-        (round(lag_one(one["throughput_gbps"]), 2), f"{cell.name}, seed {seed}")
+        (round(lag_one(item["throughput_gbps"]), 2), f"{cell.name}, seed {seed}")
         for cell, of_cell in measured.cells.items()
-        for seed, one in of_cell.items()
+        for seed, item in of_cell.items()
     }
     (low, at_low), (high, at_high) = min(found), max(found)
     return (

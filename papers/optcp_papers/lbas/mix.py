@@ -1,4 +1,4 @@
-"""Beyond the paper: its long flows beside short ones and UDP, in the smaller copy of the network."""
+"""Extension of the paper: its long flows together with short flows and UDP, in the smaller copy of the network."""
 
 import numpy as np
 
@@ -16,23 +16,23 @@ FLOWS = smaller.FLOWS[0]
 SENDERS = ("inet-2011", "linux-6")
 SHORT_MEAN_BYTES, SHORT_LARGEST_BYTES, SHAPE = 50_000, 5_000_000, 1.2
 ARRIVALS = {10: 25, 30: 75}
-"""Load of the short flows in % of a lightpath to how many come a second for each: 50 kB and headers are 0.41 Mb."""
+"""Short flows per second by their load in % of a lightpath; 50 kB with headers are 0.41 Mb."""
 UDP_MBPS, UDP_BYTES = 5, 200
-"""Of all sources that share a lightpath, Poisson; packets about as large as those of voice."""
+"""Rate of all sources that share a lightpath (Poisson), and packet size, about that of voice."""
 LAST_S, QUICK_LAST_S = 50, 10
-"""From when on no more short flows come, so that almost all end before the run does."""
+"""Time of the last arrival of a short flow, so that almost all end before the run does."""
 PS = 1e12
 NOTE = (
-    "10 long flows a lightpath; short flows come as a Poisson process, Pareto sizes of 50 kB on average (index 1.2, up "
-    "to 5 MB), with a handshake; UDP of 5 Mb/s a lightpath, packets of 200 B, Poisson. Completion times are of short "
-    "flows that start after the warm-up; the end of a run cuts those of flows that have not ended (`unfinished_pct`): "
-    f"they are longer than seen. Percentiles are of each run; `{DIFFERENCE}` is paired by seed, with the same "
+    "10 long flows per lightpath. Short flows arrive as a Poisson process with Pareto sizes (mean 50 kB, index 1.2, "
+    "maximum 5 MB) and a handshake. UDP of 5 Mb/s per lightpath has packets of 200 B, Poisson. Completion times are of "
+    "short flows that start after the warm-up. Times of flows that are unfinished at the end of a run "
+    f"(`unfinished_pct`) are lower bounds. Percentiles are per run. `{DIFFERENCE}` is paired by seed, with the same "
     "short flows and datagrams."
 )
 
 
 def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
-    """With anycast switching and without; both have the same short flows and datagrams."""
+    """Return the grids with and without anycast switching, which have the same short flows and datagrams."""
     first, last_s = (1, QUICK_LAST_S) if options.size.is_quick else (None, LAST_S)
 
     def settings(profile: str, bundling_degree: int, short_flows_pct: int, anycast: str) -> Settings:
@@ -49,7 +49,7 @@ def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
 
 
 def find(found: Found) -> Findings:
-    """Rows by sender, degree and load, and the distribution of completion times."""
+    """Return rows by sender, degree and load, and the distribution of completion times."""
     metrics, times_ms = found.only.once(measured)
     rows = both_modes({name: metrics.at(metric=name) for name in metrics.axis("metric").values})
     series = [
@@ -62,8 +62,8 @@ def find(found: Found) -> Findings:
     return Findings(rows, series=series, notes=[NOTE])
 
 
-def measured(done: StudyResult) -> tuple[Cells, Samples]:
-    """The metrics of :func:`measure` over the axis ``metric``, and completion times in ms."""
+def measured(done: Done) -> tuple[Cells, Samples]:
+    """Return the metrics of :func:`measure` over the axis ``metric``, and completion times in ms."""
     warm_up_s = seconds(done.grid.branches[0].scenario.summary()["parameters"]["warm_up"])
     runs = [[measure(run, warm_up_s) for run in of_seed] for _, of_seed in done]
     names = tuple(runs[0][0][0])
@@ -72,21 +72,22 @@ def measured(done: StudyResult) -> tuple[Cells, Samples]:
         of_run = runs[at[0]][at[1]][1]
         times[at], bounds[at] = of_run.values, of_run.at_least
     shape = [len(runs), *(len(axis) for axis in done.axes)]
-    metrics = np.array([[list(one.values()) for one, _ in of_seed] for of_seed in runs])
+    metrics = np.array([[list(item.values()) for item, _ in of_seed] for of_seed in runs])
     cells = done.cells(metrics[..., 0], (Axis("metric", names),), at_least=metrics[..., 1])
     return cells, Samples(times.reshape(shape), done.axes, done.seeds, at_least=bounds.reshape(shape))
 
 
 def _pooled(times: Samples) -> Censored:
-    """The values of all seeds of a cell."""
+    """Return the values of all seeds of a combination."""
     values, bounds = (
-        np.concatenate(list(one)) for one in (times.values, times.values if times.at_least is None else times.at_least)
+        np.concatenate(list(item))
+        for item in (times.values, times.values if times.at_least is None else times.at_least)
     )
     return Censored(bounds, np.isfinite(values))
 
 
 def traffic(bundling_degree: int, load_pct: int, last_s: int) -> Settings:
-    """What comes beside the long flows, as the scenario's file would have it."""
+    """Return the settings of short flows and UDP."""
     paths = {
         "rightward": ["SL", "ML", "L", "R", "MR", "DR"],
         "leftward": ["SR", "MR", "R", "L", "ML", "DL"],
@@ -136,28 +137,28 @@ def traffic(bundling_degree: int, load_pct: int, last_s: int) -> Settings:
 
 
 def measure(run: Run, first_s: float) -> tuple[dict[str, Bounded], Censored]:
-    """The metrics of a run, each with its lower bound, and how long in ms each short flow took.
+    """Return the metrics of a run, each with its lower bound, and the completion times of short flows in ms.
 
-    Of flows that started after ``first_s``; the end of the run cuts the time of a flow that has not ended.
+    Only flows that start after ``first_s`` count. Times of unfinished flows are censored.
     """
     short = run["short"]
     start = short["start_ps"].astype(np.float64) / PS
     counted = start >= first_s
     took_ms = 1000 * (short["time_ps"].astype(np.float64) / PS - start)
     times_ms = Censored(took_ms, short["finished"].astype(bool))[counted]
-    found = {"completion_mean_ms": times_ms.mean()}
-    found |= {f"completion_p{percent}_ms": times_ms.quantile(percent / 100) for percent in (50, 95, 99)}
+    result = {"completion_mean_ms": times_ms.mean()}
+    result |= {f"completion_p{percent}_ms": times_ms.quantile(percent / 100) for percent in (50, 95, 99)}
     shares = {name: float(batch.mean()) for name, batch in smaller.shares(outcome.batches(run)).items()}
     known = {
         "unfinished_pct": 100 * times_ms.cut / times_ms.known.size,
         **udp(run["udp"], first_s),
         **shares,
     }
-    return found | {name: (value, value) for name, value in known.items()}, times_ms
+    return result | {name: (value, value) for name, value in known.items()}, times_ms
 
 
 def udp(datagrams: Table, first_s: float) -> dict[str, float]:
-    """Loss and mean delay of datagrams from an instant on, a multiple of the observation's interval."""
+    """Return loss and mean delay of datagrams after ``first_s``, a multiple of the observation's interval."""
     counted = datagrams.rows(datagrams["time_ps"] > first_s * PS)
     arrived, lost, delay_ps = (
         float(counted[name].astype(np.float64).sum()) for name in ("arrived_packets", "lost_packets", "delay_sum_ps")
@@ -166,16 +167,16 @@ def udp(datagrams: Table, first_s: float) -> dict[str, float]:
 
 
 def _distribution(key: Key, times_ms: Censored) -> Series:
-    """The complementary distribution of completion times, at percentiles that thin out where it is dense.
+    """Return the complementary distribution of completion times, at percentiles that thin out if it is dense.
 
-    It ends where the end of runs cuts it; its first point is the shortest time.
+    It starts at the minimum time and ends at the first censored value.
     """
     above = np.concatenate([np.arange(100, 10, -5), np.geomspace(10, 0.1, 21)])
     at_ms = [times_ms.values.min(), *(times_ms.quantile(1 - share / 100)[0] for share in above[1:])]
     points = [
         (round(float(ms), 3), round(float(share), 4)) for ms, share in zip(at_ms, above, strict=True) if ms < np.inf
     ]
-    label = "short flows that take longer"
+    label = "short flows with a longer completion time"
     x, y = ([point[side] for point in points] for side in (0, 1))
     return Series(label, key, "completion time", "ms", label, "%", x, y)
 

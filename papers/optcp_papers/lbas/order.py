@@ -1,7 +1,7 @@
-"""Whether packets keep their order: a small, slow copy of the network under each selection of a lightpath.
+"""Packet order within a flow, in a small, slow copy of the network under each selection of a lightpath.
 
-Order depends on which packet is sent when, and not on how fast all of them are: at a hundredth of the rates every
-packet can be listed.
+Order depends on the sequence of transmissions, not on the rate. At a hundredth of the rates every packet can be
+traced.
 """
 
 from typing import NamedTuple
@@ -31,13 +31,13 @@ WAYS: dict[str, dict[str, str]] = {
     },
 }
 KEPT, BROKEN = ("least unfinished work",), ("fewest packets", "round-robin")
-"""Selections that the paper says keep the order, and those that do not; the others are counter-tests."""
+"""Selections that keep the order according to the paper, and those that do not; the others are control cases."""
 
 
 class Overtaken(NamedTuple):
-    """How many packets came after one that was sent later, and of how many.
+    """Number of packets that arrived after a packet sent later, and number of all packets.
 
-    ``acks`` is a lower bound: see :func:`count`.
+    ``acks`` is a lower bound (see :func:`count`).
     """
 
     segments: int
@@ -46,25 +46,25 @@ class Overtaken(NamedTuple):
 
 
 def grid(chosen: Chosen, options: Options) -> Grid:
-    """One branch a selection."""
+    """Return a grid with one branch per selection."""
     return options.grid(SCENARIO, {**overrides(chosen), **_SMALL}, {"selection": WAYS}, "lbas, order of packets")
 
 
-def overtaken(done: StudyResult) -> dict[str, Overtaken]:
-    """The counts by selection, over all seeds."""
+def overtaken(done: Done) -> dict[str, Overtaken]:
+    """Return the counts by selection, over all seeds."""
     counts = done.each(count, Axis("count", Overtaken._fields)).values.sum(axis=0)
     return {way: Overtaken(*map(int, of_way)) for way, of_way in zip(WAYS, counts, strict=True)}
 
 
 def count(run: Run) -> Overtaken:
-    """Count the segments and the ACKs of a run that were overtaken by one of their own flow.
+    """Count the segments and ACKs of a run that were overtaken by a packet of their own flow.
 
-    What is listed of an ACK is its cumulative number, which shows that it was overtaken where the number falls. Of
-    duplicate ACKs, which have the same number, nobody can say which came first: so ACKs are a lower bound.
+    An ACK was overtaken if its cumulative number is lower than that of an earlier arrival. Duplicate ACKs have equal
+    numbers, so their order is unknown and the count of ACKs is a lower bound.
     """
     acked = run["packets"].where(event="acked")
     flow, seq = acked.coded("flow")[0], acked["seq"]
-    # By flow, each in order of time: a cumulative number that falls has been overtaken.
+    # Group by flow, each in order of time, to find cumulative numbers that fall.
     order = np.argsort(flow, kind="stable")
     same = np.diff(flow[order].astype(np.int64)) == 0
     acks = int(np.sum(same & (np.diff(seq[order]) < 0)))

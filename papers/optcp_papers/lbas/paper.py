@@ -1,4 +1,4 @@
-"""What all exhibits of the paper share: its name, its cells, and its unstated parameters."""
+"""Name, parameter combinations and unstated parameters that all experiments of the LBAS paper share."""
 
 from __future__ import annotations
 
@@ -16,34 +16,34 @@ PAPER = (
 )
 SCENARIO = Path(__file__).with_name("scenarios") / "lbas.toml"
 KEPT = Path(__file__).parent / "data"
-"""Where outcomes of long runs are stored, a directory for each set of unstated parameters."""
+"""Directory of stored outcomes of long runs, with a subdirectory per set of unstated parameters."""
 
 BUNDLING_DEGREES = (2, 3, 4, 5, 10)
 FLOWS = (100, 250, 500)
 METRO_NODES = 5
 FEWER_METRO_NODES = 2
-"""K of the paper, and the other one for its statement that any K above 1 will do."""
+"""K of the paper, and another K for its claim that any K above 1 is sufficient."""
 
 PAPER_LENGTH = {"stop": "600 s", "parameters.warm_up": "60 s", "parameters.batch": "27 s"}
 BESIDE_LENGTH = {"stop": "330 s", "parameters.warm_up": "60 s", "parameters.batch": "27 s"}
-"""Of the interpretations beside the default: ten batches in place of twenty."""
+"""Length for interpretations other than the default: ten batches instead of twenty."""
 QUICK_LENGTH = {"stop": "5 s", "parameters.warm_up": "2 s", "parameters.batch": "0.5 s"}
 
 
 @dataclass(frozen=True)
 class Cell:
-    """One world of the paper.
+    """One parameter combination of the paper.
 
     Attributes
     ----------
     bundling_degree
-        Lightpaths in the bundle, b_D.
+        Number of lightpaths in the bundle, b_D.
     flows
-        Flows a lightpath in each direction, N K.
+        Number of flows per lightpath in each direction, N K.
     anycast
-        Whether anycast switching chooses the lightpath of every packet, or the destination does.
+        Whether anycast switching chooses the lightpath of every packet; otherwise the destination does.
     metro_nodes
-        Metro nodes a lightpath, K.
+        Number of metro nodes per lightpath, K.
     """
 
     bundling_degree: int
@@ -53,19 +53,19 @@ class Cell:
 
     @property
     def name(self) -> str:
-        """Unique, and fit for a file."""
+        """Unique name that is also a valid file name."""
         mode = "anycast" if self.anycast else "destination"
         more = "" if self.metro_nodes == METRO_NODES else f"-K{self.metro_nodes}"
         return f"{self.bundling_degree}-{self.flows}-{mode}{more}"
 
     @property
     def hosts(self) -> int:
-        """Sources in each subnetwork, N."""
+        """Number of sources in each subnetwork, N."""
         return self.flows // self.metro_nodes
 
     @property
     def settings(self) -> Settings:
-        """What makes the scenario this world."""
+        """Scenario settings of the combination."""
         return {
             "parameters.K": self.metro_nodes,
             "parameters.bundling_degree": self.bundling_degree,
@@ -74,7 +74,7 @@ class Cell:
         }
 
     def key(self, profile: str) -> Key:
-        """The key of its rows."""
+        """Return the key of the combination's rows."""
         return {
             "bundling_degree": self.bundling_degree,
             "flows_per_lightpath": self.flows,
@@ -84,30 +84,30 @@ class Cell:
 
     @property
     def without(self) -> Cell:
-        """The cell without anycast switching."""
+        """The combination without anycast switching."""
         return replace(self, anycast=False)
 
     def printed(self, table: str) -> float:
-        """Its value in a table of ``tables.toml``."""
+        """Return the published value in a table of ``tables.toml``."""
         values: list[float] = tables("lbas")[table][f"{'with' if self.anycast else 'without'}_{self.flows}"]
         return values[BUNDLING_DEGREES.index(self.bundling_degree)]
 
     def flows_by_lightpath(self) -> list[int]:
-        """How many flows the static formula puts on each lightpath: source g sends into subnetwork g mod K b_D."""
-        found = [0] * self.bundling_degree
+        """Return the number of flows per lightpath by the static formula: source g sends to subnetwork g mod K b_D."""
+        result = [0] * self.bundling_degree
         for source in range(self.metro_nodes * self.bundling_degree * self.hosts):
-            found[source % (self.metro_nodes * self.bundling_degree) % self.bundling_degree] += 1
-        return found
+            result[source % (self.metro_nodes * self.bundling_degree) % self.bundling_degree] += 1
+        return result
 
 
 CELLS = tuple(
     Cell(degree, flows, anycast) for degree in BUNDLING_DEGREES for flows in FLOWS for anycast in (True, False)
 )
-"""The 30 cells of each table."""
+"""The 30 combinations of each table."""
 FEWER = tuple(Cell(BUNDLING_DEGREES[0], FLOWS[0], anycast, FEWER_METRO_NODES) for anycast in (True, False))
-"""The first two with another K."""
+"""The first two combinations with another K."""
 QUICK_CELLS = (CELLS[0], CELLS[1], FEWER[0])
-"""What a quick look runs."""
+"""Combinations that quick runs use."""
 
 
 def _one_of(*names: str) -> Callable[[str], str]:
@@ -124,7 +124,7 @@ def _packets_or_unlimited(text: str) -> Value:
 
 
 DELAYS = {"round-trip": "uniform(40 ms, 60 ms)", "one-way": "uniform(80 ms, 120 ms)"}
-"""Of the link of a source, traversed once by data and once by ACKs."""
+"""Delay of a source's link, which data and ACKs each traverse once."""
 
 
 def _queue(text: str) -> str:
@@ -163,41 +163,41 @@ ASSUMED = (
     built_in("anycast_ties", "longest idle"),
     built_in("far_drops", "counted apart"),
 )
-"""The paper's unstated parameters."""
+"""Unstated parameters of the paper."""
 
 
-DEFAULTS: dict[str, Value] = {one.name: one.default for one in ASSUMED}
+DEFAULTS: dict[str, Value] = {parameter.name: parameter.default for parameter in ASSUMED}
 
 READINGS: tuple[dict[str, Value], ...] = (
     DEFAULTS,
     {**DEFAULTS, "profile": "rfc"},
     {**DEFAULTS, "profile": "rfc", "timeout_basis": "flight-size"},
 )
-"""The values of :data:`ASSUMED` that statements are judged under: the default, and others once there are long runs."""
+"""Interpretations (values of :data:`ASSUMED`) under which claims are judged: the default and those with long runs."""
 
 
 def overrides(chosen: Mapping[str, Value]) -> dict[str, Any]:
-    """The scenario overrides of the chosen values."""
+    """Return the scenario overrides of the chosen values."""
     return assume.overrides(ASSUMED, chosen)
 
 
 def changed(chosen: Mapping[str, Value]) -> list[str]:
-    """What differs from the default."""
-    return [one.name for one in ASSUMED if chosen[one.name] != one.default]
+    """Return the parameters that differ from their defaults."""
+    return [parameter.name for parameter in ASSUMED if chosen[parameter.name] != parameter.default]
 
 
 def reading(chosen: Mapping[str, Value]) -> str:
-    """Name what was chosen: the profile, and whatever else differs from the default."""
+    """Name the chosen values: the profile, and all other differences from the default."""
     others = [f"{name} = {chosen[name]}" for name in changed(chosen) if name != "profile"]
     return ", ".join([str(chosen["profile"]), *others])
 
 
 def length(chosen: Mapping[str, Value]) -> dict[str, str]:
-    """How long the long runs with these values are: as the paper's, but for the interpretations beside the default."""
+    """Return the length of long runs: the paper's, or shorter for interpretations other than the default."""
     beside = any(chosen == {**chosen, **values} for values in READINGS[1:])
     return BESIDE_LENGTH if beside else PAPER_LENGTH
 
 
 def directory(chosen: Mapping[str, Value]) -> Path:
-    """Where outcomes of long runs with these values are stored."""
+    """Return the directory of stored outcomes of long runs with these values."""
     return KEPT / reading(chosen).replace(" = ", "=").replace(", ", "+").replace(" ", "")

@@ -1,7 +1,7 @@
-"""What the stored long runs say, as files to read: ``results/lbas``, and tables of ``docs/details/lbas.md``.
+"""Published form of the stored long runs: the files in ``results/lbas``, and tables of ``docs/details/lbas.md``.
 
-``make tables`` writes them from the exhibits' results; ``tests/python/long/test_lbas_published.py`` fails where they
-are not what the runs say.
+``make tables`` writes them from the results of the experiments. ``tests/python/long/test_lbas_published.py`` fails if
+they differ from the runs.
 """
 
 import math
@@ -26,9 +26,9 @@ METRICS = {
     table2.TABLE2.id: table2.METRIC,
     table3.TABLE3.id: table3.METRIC,
 }
-"""The exhibits, and the printed quantity of each."""
+"""Experiments, and the published quantity of each."""
 PRINTED = {table.METRIC: table.PRINTED[table.METRIC] for table in (table1, table2, table3)}
-"""Metrics, and the tables of ``tables.toml`` that print them."""
+"""Tables of ``tables.toml`` by metric."""
 TRENDS = trends.TRENDS.id
 RESULTS = Path("results", "lbas")
 PAGE = Path("docs", "details", "lbas.md")
@@ -49,25 +49,25 @@ QUANTITIES = {
 
 
 def files(found: Sequence[Result]) -> dict[Path, str]:
-    """One file an interpretation and table, in the form of an exhibit's result with what concerns this one."""
+    """Return one file per interpretation and table, in the form of a result that contains this interpretation only."""
     texts = {}
     for chosen in READINGS:
         for result in found:
             place = RESULTS / directory(chosen).name / f"{result.exhibit.rpartition('/')[2]}.json"
-            texts[place] = json_text(_of_reading(result, chosen))
+            texts[place] = json_text(_reading_json(result, chosen))
     return texts
 
 
 def page(text: str, found: Sequence[Result], of_trends: Result) -> str:
-    """The page with its tables, and what it says of CPU hours, as the results have them.
+    """Return the page with tables and CPU hours from the results.
 
     Raises
     ------
     ValueError
-        If the page has no such place.
+        If the page lacks the place for them.
     """
     kept = found[0].provenance["kept"]
-    hours = sum(one["cpu_seconds"] for one in kept) / 3600
+    hours = sum(item["cpu_seconds"] for item in kept) / 3600
     text = _replaced(text, "The long runs took ", " CPU hours", f"{hours:.1f}")
     text = _replaced(text, VALUES, "\n\n", "\n".join(_values(found)))
     text = _replaced(text, VERDICTS, "\n\n", "\n".join(_verdicts(found)))
@@ -75,13 +75,13 @@ def page(text: str, found: Sequence[Result], of_trends: Result) -> str:
 
 
 def _replaced(text: str, before: str, behind: str, new: str) -> str:
-    """A text with something new between its first ``before`` and the next ``behind``."""
+    """Replace the text between the first ``before`` and the next ``behind``."""
     start = text.index(before) + len(before)
     return text[:start] + new + text[text.index(behind, start) :]
 
 
 def _values(found: Sequence[Result]) -> Iterator[str]:
-    """Each line: both ways of switching beside the printed values, where both have been run."""
+    """Yield the lines of the table: both modes with their published values, if both have been run."""
     rows = {
         (result.exhibit, *(row.key[name] for name in KEY)): row
         for result in found
@@ -113,7 +113,7 @@ def _ends(row: Row) -> tuple[float, float]:
 
 
 def _verdicts(found: Sequence[Result]) -> Iterator[str]:
-    """Each line: a statement, and what it is under each interpretation. Some do not depend on it."""
+    """Yield one line per claim with its verdicts, without claims that do not depend on the interpretation."""
     for result in found:
         for claim in result.claims:
             if len(claim.readings) < len(READINGS):
@@ -123,7 +123,7 @@ def _verdicts(found: Sequence[Result]) -> Iterator[str]:
 
 
 def _changes(result: Result) -> Iterator[str]:
-    """Each line: what a trend does to a quantity, over the pairs of cells that have been run, and as printed."""
+    """Yield lines with the effect of a trend on a quantity, over the simulated pairs, and as published."""
     network = trends.OF_PAPER
     rows = {
         (row.key["trend"], row.metric, row.key["profile"]): row
@@ -139,7 +139,7 @@ def _changes(result: Result) -> Iterator[str]:
 
 
 def _print() -> Measured:
-    """The paper's tables as if they had been measured, once."""
+    """Return the paper's tables in the form of simulated outcomes."""
     return Measured(
         {cell: {1: {metric: np.array([cell.printed(table)]) for metric, table in PRINTED.items()}} for cell in CELLS}
     )
@@ -150,9 +150,9 @@ def _with_interval(row: Row) -> str:
     return f"{row.value:+.1f} [{low:+.1f}, {high:+.1f}]"
 
 
-def _of_reading(result: Result, chosen: Mapping[str, Value]) -> dict[str, Any]:
+def _reading_json(result: Result, chosen: Mapping[str, Value]) -> dict[str, Any]:
     name = reading(chosen)
-    kept = [one for one in result.provenance["kept"] if one["reading"] == name]
+    kept = [item for item in result.provenance["kept"] if item["reading"] == name]
     return {
         "exhibit": result.exhibit,
         "title": result.title,
@@ -162,7 +162,7 @@ def _of_reading(result: Result, chosen: Mapping[str, Value]) -> dict[str, Any]:
         "rows": [row.record() for row in result.rows if row.key["profile"] == name],
         "claims": [_claim(claim, name) for claim in result.claims if name in claim.readings],
         "notes": [note for note in result.notes if note.startswith(f"{name}: ")],
-        "cpu_hours": round(sum(one["cpu_seconds"] for one in kept) / 3600, 2),
+        "cpu_hours": round(sum(item["cpu_seconds"] for item in kept) / 3600, 2),
         "kept": kept,
     }
 
@@ -179,7 +179,7 @@ def _claim(claim: Claim, name: str) -> dict[str, Any]:
 
 
 def main(made: Path) -> None:
-    """Write all of it below the present directory, from results at the default size below ``made``."""
+    """Write all files below the current directory, from results of the default size below ``made``."""
     *found, of_trends = (stored.load(made / f"{exhibit}.json", Result.from_json) for exhibit in (*METRICS, TRENDS))
     for place, text in files(found).items():
         write_text(place, text)

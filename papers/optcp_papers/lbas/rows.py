@@ -1,4 +1,4 @@
-"""Rows and curves of what is measured with anycast switching and without, seed by seed."""
+"""Rows and curves of values with and without anycast switching, paired by seed."""
 
 from collections.abc import Callable, Mapping, Sequence
 
@@ -10,38 +10,38 @@ DIFFERENCE = "with minus without"
 
 
 def both_modes(metrics: Mapping[str, Cells], key: Callable[[Key], Key] = dict) -> list[Row]:
-    """Rows with anycast switching and without, and of the difference, paired by seed; place by place.
+    """Return rows with and without anycast switching, and of the paired difference, by place.
 
     Parameters
     ----------
     metrics
-        By name, over ``anycast`` and other axes.
+        Values by metric, over ``anycast`` and other axes.
     key
-        From a place's values on the other axes to what its rows' keys have in front of ``anycast``.
+        Function from the values of the other axes to the first part of the rows' keys, before ``anycast``.
     """
     others = [axis for axis in next(iter(metrics.values())).axes if axis.name != "anycast"]
-    found = []
+    result = []
     for at, where in cells_of(others):
         here = {name: cells.at(**where) for name, cells in metrics.items()}
         change = {_difference(name): cells.at(anycast="yes") - cells.at(anycast="no") for name, cells in here.items()}
         place = key({axis.name: key_value(axis, i) for axis, i in zip(others, at, strict=True)})
-        found += rows({name: cells.mean() for name, cells in here.items()}, key=place)
-        found += rows({name: cells.mean() for name, cells in change.items()}, key={**place, "anycast": DIFFERENCE})
-    return found
+        result += rows({name: cells.mean() for name, cells in here.items()}, key=place)
+        result += rows({name: cells.mean() for name, cells in change.items()}, key={**place, "anycast": DIFFERENCE})
+    return result
 
 
 def _difference(metric: str) -> str:
-    """A difference of percentages is in points."""
+    """Return the metric of a difference: a difference of percentages is in points."""
     return f"{metric.removesuffix('_pct')}_points" if metric.endswith("_pct") else metric
 
 
 def curves(rows: Sequence[Row], metric: str, axis: str, labels: tuple[str, str], unit: tuple[str, str]) -> list[Series]:
-    """One curve of a metric over an axis for all rows that differ in the axis alone.
+    """Return one curve of a metric over an axis for all rows that only differ in this axis.
 
     Parameters
     ----------
     labels, unit
-        Of x and of y.
+        Labels and units of x and y.
     """
-    shown = (one for one in rows if one.metric == metric and one.key["anycast"] != DIFFERENCE)
+    shown = (row for row in rows if row.metric == metric and row.key["anycast"] != DIFFERENCE)
     return curves_over(shown, axis, Axis(labels[0], unit[0]), Axis(labels[1], unit[1]))

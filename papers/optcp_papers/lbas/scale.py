@@ -1,4 +1,4 @@
-"""What the smaller copy of the network preserves and loses: the paper's first cell at several scales."""
+"""Effect of scaling: the first combination of the paper at several scales."""
 
 from typing import NamedTuple
 
@@ -10,21 +10,21 @@ from optcp_papers.lbas.paper import CELLS, DEFAULTS, Cell
 from optcp_papers.lbas.steady import steady
 
 NOTE = (
-    "`inet-2011`, b_D = 2. `share_segments` is a flow's share of the bandwidth-delay product. `drops_over_law` is what "
-    "is dropped over what the square-root law gives at the same throughput and queue: how many losses a flow has for "
-    "each halving. 10000 Mb/s are long runs that are stored with the project."
+    "`inet-2011`, b_D = 2. `share_segments` is a flow's share of the bandwidth-delay product. `drops_over_law` is the "
+    "ratio of drops to the square-root law at the same throughput and queue: the number of losses per halving of a "
+    "flow's window. 10000 Mb/s are long runs that are stored with the project."
 )
 
 
 class Scale(NamedTuple):
-    """A network with b_D = 2 and buffers of C RTT / 10.
+    """Network with b_D = 2 and buffers of C RTT / 10.
 
     Attributes
     ----------
     rate_mbps, flows
-        Of a lightpath.
+        Rate of a lightpath, and number of flows per lightpath.
     seconds
-        How long a run is; its first tenth is left out.
+        Length of a run; its first tenth is warm-up.
     """
 
     rate_mbps: int
@@ -33,16 +33,16 @@ class Scale(NamedTuple):
 
     @property
     def name(self) -> str:
-        """Of its study."""
+        """Name of the study."""
         return f"{self.rate_mbps} Mb/s, {self.flows} flows"
 
     @property
     def buffer_bytes(self) -> int:
-        """C RTT / 10 with 100 ms."""
+        """C RTT / 10 with an RTT of 100 ms, in bytes."""
         return self.rate_mbps * 1250
 
     def key(self, anycast: bool) -> Key:
-        """Of its rows."""
+        """Return the key of the rows."""
         products = self.rate_mbps * 1e6 * 0.1 / (8 * 1500)
         return {
             "rate_mbps": self.rate_mbps,
@@ -53,15 +53,15 @@ class Scale(NamedTuple):
 
 
 SCALES = (Scale(100, 10, 60), Scale(400, 10, 240), Scale(400, 40, 60), Scale(1000, 100, 60))
-"""The copy; four times the window; four and ten times the flows with the window of the copy."""
+"""Scales: the copy, a four times larger window, and four and ten times the flows with the window of the copy."""
 QUICK_SCALES = SCALES[:1]
 PAPER_SCALE = Scale(10_000, 100, 600)
 
 
 def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
-    """A grid a scale, with anycast switching and without."""
+    """Return one grid per scale, with and without anycast switching."""
 
-    def one(scale: Scale) -> Grid:
+    def make_grid(scale: Scale) -> Grid:
         buffer, warm_up = f"{scale.buffer_bytes} B", scale.seconds // 10
 
         def settings(anycast: str) -> Settings:
@@ -75,28 +75,28 @@ def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
         }
         return smaller.grid(f"lbas, {scale.name}", {"anycast": ("yes", "no")}, settings, chosen, options, length)
 
-    return {scale.name: one(scale) for scale in (QUICK_SCALES if options.size.is_quick else SCALES)}
+    return {scale.name: make_grid(scale) for scale in (QUICK_SCALES if options.size.is_quick else SCALES)}
 
 
 def find(found: Found) -> Findings:
-    """Rows by scale; the last is the paper's, where its cell is stored for these settings."""
+    """Return rows by scale; the last is the paper's scale, if its runs are stored for these settings."""
     rows: list[Row] = []
     for scale in (scale for scale in SCALES if scale.name in found.done):
         cells = (Cell(2, scale.flows, anycast) for anycast in (True, False))
         runs = found.done[scale.name].once(outcome.of_study)
         rows += rows_of(scale, Measured(dict(zip(cells, runs, strict=True))))
     if found.changed:
-        return Findings(rows, notes=[NOTE, "Stored long runs are left out: they are not of these settings."])
+        return Findings(rows, notes=[NOTE, "Stored long runs are omitted, because they have other settings."])
     kept = stored(DEFAULTS, CELLS[:2])
     rows += rows_of(PAPER_SCALE, kept.measured)
     return Findings(rows, notes=[NOTE, *not_committed(kept.origin)], kept=kept.origin)
 
 
 def rows_of(scale: Scale, measured: Measured) -> list[Row]:
-    """Rows of the cells of a scale that have been run."""
+    """Return the rows of the simulated combinations of a scale."""
     rows = []
     for cell in measured.cells:
-        # Batches where there are few seeds, as in the tables.
+        # With few seeds batches are used, as in the tables.
         if alone := measured.together([cell]):
             counted = {metric: alone.values(metric)[0] for metric in smaller.COUNTED}
             shares = smaller.shares(counted, scale.rate_mbps, scale.buffer_bytes / 1e6)

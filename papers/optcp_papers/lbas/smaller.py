@@ -1,10 +1,9 @@
-"""A smaller copy of the network, in which a run takes seconds.
+"""Smaller copy of the network, in which a run takes seconds.
 
-Of the paper's world it has the delays, K, the bundling degrees, the buffer as a share of the bandwidth-delay product,
-and how many flows there are relative to each other. Rates are a hundredth and flows a tenth, so a flow's share of the
-bandwidth-delay product is a tenth, 83 segments in place of 833, and so is the time in which it grows back after a
-halving: 60 s here are as many such times as 600 s there. What it loses: with a tenth of the flows their sum fluctuates
-more (docs/details/lbas.md).
+It keeps the paper's delays, K, bundling degrees, ratio of buffer to bandwidth-delay product, and relative numbers of
+flows. Rates are a hundredth and flows a tenth. A flow's share of the bandwidth-delay product is thus a tenth (83
+segments instead of 833), and so is its regrowth time after a halving: 60 s here have as many regrowth times as 600 s
+there. With a tenth of the flows, their sum fluctuates more than in the paper (docs/details/lbas.md).
 """
 
 import itertools
@@ -23,25 +22,25 @@ T = TypeVar("T", "Cells", "NDArray[np.float64]")
 
 RATE_MBPS = 100
 PRODUCT_BYTES = 1_250_000
-"""C RTT with 100 ms."""
+"""C RTT with an RTT of 100 ms, in bytes."""
 BUFFER_BYTES = PRODUCT_BYTES // 10
 BUNDLING_DEGREES = (2, 5)
 FLOWS = (10, 25)
-"""A lightpath, in each direction: a tenth of the paper's."""
+"""Number of flows per lightpath in each direction: a tenth of the paper's."""
 LENGTH = {"stop": "60 s", "parameters.warm_up": "6 s", "parameters.batch": "54 s"}
 QUICK_LENGTH = {"stop": "12 s", "parameters.warm_up": "4 s", "parameters.batch": "8 s"}
 COUNTED = ("throughput_gbps", "drop_mbps", "queue_mb")
-"""Of :data:`optcp_papers.lbas.outcome.METRICS`. A run of the copy is one batch."""
+"""Metrics of :data:`optcp_papers.lbas.outcome.METRICS` that are used. A run of the copy is one batch."""
 
 WORLD = (
     *(
-        one
-        for one in ASSUMED
-        if one.name not in ("profile", "timeout_basis", "buffer", "far_buffer", "initial_ssthresh_segments")
+        parameter
+        for parameter in ASSUMED
+        if parameter.name not in ("profile", "timeout_basis", "buffer", "far_buffer", "initial_ssthresh_segments")
     ),
     built_in("smaller_copy", "100 Mb/s, buffers of 125 kB, 60 s of which the first 6 s are left out"),
 )
-"""What ``--set`` can change here: what does not depend on the scale."""
+"""Parameters that ``--set`` can change here, because they do not depend on the scale."""
 
 _CUBIC = {"parameters.profile": "linux-6"}
 SENDERS: dict[str, Settings] = {
@@ -56,16 +55,16 @@ SENDERS: dict[str, Settings] = {
         "tcp.all.loss_detection": "rack",
     },
 }
-"""The interpretations of the paper's NewReno, and today's senders: CUBIC with SACK as in Linux, and BBR version 1."""
+"""Interpretations of the paper's NewReno, and current senders: CUBIC with SACK as in Linux, and BBR version 1."""
 
 
 def setup(grids: Callable[[Chosen, Options], dict[str, Grid]], runs: int) -> Setup:
-    """What an exhibit in the copy is made from; one run a cell for a quick look."""
+    """Return the set-up of an experiment in the copy; quick runs have one seed per combination."""
     return Setup(PAPER, None, grids, runs_of(runs, 1), WORLD)
 
 
 def network(bundling_degree: int, flows: int, anycast: str) -> Settings:
-    """What makes the scenario the network of a cell."""
+    """Return the scenario settings of a combination."""
     return Cell(bundling_degree, flows, anycast == "yes").settings
 
 
@@ -77,12 +76,12 @@ def grid(
     options: Options,
     length: Mapping[str, str] = LENGTH,
 ) -> Grid:
-    """Every combination of the axes' values, the last axis fastest; a quick look is shorter.
+    """Return the grid of all combinations of the axes' values, the last axis fastest; quick runs are shorter.
 
     Parameters
     ----------
     settings
-        From a value of each axis, by its name, to what the cell changes in the scenario.
+        Function from a value of each axis, by name, to the settings of the combination.
     """
     cells = [settings(**dict(zip(axes, values, strict=True))) for values in itertools.product(*axes.values())]
     buffer = f"{BUFFER_BYTES} B"
@@ -93,25 +92,25 @@ def grid(
     return replace(made, named=tuple(Axis(name, tuple(map(str, values))) for name, values in axes.items()))
 
 
-def counted(done: StudyResult) -> dict[str, Cells]:
-    """What the ports counted, by metric."""
-    found = done.each(lambda run: [outcome.batches(run)[name].mean() for name in COUNTED], Axis("metric", COUNTED))
-    return {name: found.at(metric=name) for name in COUNTED}
+def counted(done: Done) -> dict[str, Cells]:
+    """Return the port counters by metric."""
+    result = done.each(lambda run: [outcome.batches(run)[name].mean() for name in COUNTED], Axis("metric", COUNTED))
+    return {name: result.at(metric=name) for name in COUNTED}
 
 
-def measured(done: StudyResult) -> dict[str, Cells]:
-    """The shares of :func:`shares`."""
+def measured(done: Done) -> dict[str, Cells]:
+    """Return the scaled metrics of :func:`shares`."""
     return shares(done.once(counted))
 
 
 def shares(found: Mapping[str, T], rate_mbps: float = RATE_MBPS, buffer_mb: float = BUFFER_BYTES / 1e6) -> dict[str, T]:
-    """What compares with a network of another rate.
+    """Return metrics that are comparable between networks of different rates.
 
     Returns
     -------
     dict
-        ``utilisation_pct`` of the rate; ``dropped_pct`` of the bytes that came to the lightpaths; ``queue_pct``, the
-        mean queue of the buffer.
+        ``utilisation_pct`` of the rate; ``dropped_pct`` of the bytes offered to the lightpaths; ``queue_pct``, the
+        mean queue in % of the buffer.
     """
     taken_mbps, drop_mbps = 1000 * found["throughput_gbps"], found["drop_mbps"]
     return {

@@ -1,26 +1,26 @@
-"""What a NewReno in steady congestion avoidance drops at a given throughput.
+"""Drop rate of NewReno in steady congestion avoidance at a given throughput.
 
-# Models
+# Model
 
-A sender whose window falls to a half at each loss event and grows by a segment a round trip in between. Of mean window
-W segments it has one loss event in 2 W^2 / 3 segments. If it loses a whole window at each event, and repairs one loss a
-round trip while it sends half a window in each, it drops the share 2 / (3 W): nobody who repairs like NewReno and stays
-out of timeouts drops more.
+The window falls to half at each loss event and grows by one segment per round trip in between. With a mean window of W
+segments there is one loss event per 2 W^2 / 3 segments. An upper bound follows if a whole window is lost at each event:
+one loss is repaired per round trip, in which half a window is sent. The drop share is then 2 / (3 W). No sender that
+repairs like NewReno and avoids timeouts drops more.
 
-# Source
+# References
 
 M. Mathis, J. Semke, J. Mahdavi, T. Ott, "The macroscopic behavior of the TCP congestion avoidance algorithm", CCR
 27(3), 1997, section 2, for a receiver that acknowledges every segment: from w / 2 to w the window takes w / 2 round
-trips with 3 w^2 / 8 segments, and W = 3 w / 4. The second bound: behind these come w round trips of repair with w^2 / 2
-segments; so W = 7 w / 12, and the share is w in 7 w^2 / 8 = 8 / (7 w) = 2 / (3 W).
+trips with 3 w^2 / 8 segments, and W = 3 w / 4. For the upper bound, w round trips of repair with w^2 / 2 segments
+follow. Then W = 7 w / 12, and the share is w in 7 w^2 / 8 = 8 / (7 w) = 2 / (3 W).
 
 # Parameters
 
-Throughput of a lightpath with all that is on it, its flows, and the mean queue, which both data and ACKs wait for.
+Throughput of a lightpath including all its traffic, its flows, and the mean queue, which delays both data and ACKs.
 
-# Limits
+# Limitations
 
-All flows are alike. Neither slow starts nor timeouts are in it.
+All flows are equal. Slow starts and timeouts are ignored.
 """
 
 from typing import NamedTuple
@@ -30,16 +30,16 @@ PROPAGATION_S = 0.1
 
 
 class Steady(NamedTuple):
-    """Drops of a lightpath.
+    """Drop rate of a lightpath.
 
     Attributes
     ----------
     window_segments
-        Mean window of a flow.
+        Mean window of a flow, in segments.
     law_mbps
-        With one drop at each loss event.
+        Drop rate with one drop per loss event.
     most_mbps
-        With a whole window at each.
+        Drop rate with a whole window per loss event.
     """
 
     window_segments: float
@@ -48,18 +48,18 @@ class Steady(NamedTuple):
 
 
 def steady(throughput_mbps: float, flows: int, queue_mb: float, rate_mbps: float) -> Steady:
-    """Drops at this throughput.
+    """Return the drop rate at this throughput.
 
     Parameters
     ----------
     throughput_mbps
-        Of a lightpath: data of its flows in one direction, and ACKs of as many segments of the other.
+        Throughput of a lightpath: data of its flows in one direction, and ACKs of as many segments in the other.
     flows
-        That share it.
+        Number of flows that share it.
     queue_mb
-        Mean queue in front of it in MB.
+        Mean queue before it, in MB.
     rate_mbps
-        What it can carry.
+        Rate of the lightpath.
     """
     data_mbps = throughput_mbps * SEGMENT_BYTES / (SEGMENT_BYTES + ACK_BYTES)
     round_trip_s = PROPAGATION_S + 2 * 8 * queue_mb / rate_mbps

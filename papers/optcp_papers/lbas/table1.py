@@ -31,16 +31,16 @@ WHY = (
     "recovery does to ssthresh (docs/details/lbas.md)."
 )
 EQUAL_PCT = 2.0
-"""Throughputs within this margin of each other are the same (claims.toml)."""
+"""Margin within which throughputs count as equal (claims.toml)."""
 
 
 def find(found: Found) -> Findings:
-    """Every bit on the lightpaths: data, ACKs, retransmissions; and the order of packets in a small network."""
+    """Return the bits on the lightpaths (data, ACKs, retransmissions), and the order of packets in a small network."""
     runs, overtaken = shown(found), found.done[order.ORDER].once(order.overtaken)
     rows = runs.rows(lambda measured, cell: {METRIC: measured.interval(cell, METRIC)}, PRINTED, WHY)
     claims = runs.judged(CLAIMS) | {"shortest-queue-keeps-order": runs.of_chosen(keeps_order(overtaken))}
     counts = "; ".join(
-        f"{way}: {one.segments} segments and {one.acks} ACKs of {one.sent}" for way, one in overtaken.items()
+        f"{way}: {item.segments} segments and {item.acks} ACKs of {item.sent}" for way, item in overtaken.items()
     )
     note = (
         f"Packets overtaken within their flow, in a network of 100 Mb/s over 4 s: {counts}. An ACK counts where "
@@ -50,12 +50,12 @@ def find(found: Found) -> Findings:
 
 
 def gains(pairs: Together) -> list[NDArray[np.float64]]:
-    """The gain in throughput relative to the value with anycast switching, per cent, of each pair."""
+    """Return the gain in throughput of each pair, in % of the value with anycast switching."""
     return [100 * (one - other) / one for one, other in zip(*pairs.sides(METRIC), strict=True)]
 
 
 def largest_gain(measured: Measured) -> list[Part]:
-    """Judge: the largest gain is the printed one, in the first cell, and gains shrink with more flows."""
+    """Judge: the maximum gain is the published one, in the first combination, and gains shrink with more flows."""
     parts = largest(measured, gains, "gain", "throughput_gain_pct")
     first, *others = PAIRS
     for other in others:
@@ -68,7 +68,7 @@ def largest_gain(measured: Measured) -> list[Part]:
 
 
 def keeps_order(found: Mapping[str, order.Overtaken]) -> list[Part]:
-    """Judge: nothing is overtaken with least unfinished work, something is with other balancing."""
+    """Judge: no packet is overtaken with least unfinished work, some are with other balancing."""
     parts = []
     for way, (segments, acks, _) in found.items():
         text = f"{way}: {segments} segments and, by falling numbers, {acks} ACKs overtaken"
@@ -80,16 +80,16 @@ def keeps_order(found: Mapping[str, order.Overtaken]) -> list[Part]:
 
 
 def only_bottleneck(measured: Measured) -> list[Part]:
-    """Judge: nothing is lost at metro nodes, K does not matter, and all lightpaths have as many flows.
+    """Judge: nothing is lost at metro nodes, K does not matter, and all lightpaths have equally many flows.
 
     Only K is a result: metro nodes have unlimited queues, and the flows of a lightpath follow from the static formula.
-    What a metro node may still do is let packets wait, so the longest wait stands beside.
+    Packets can still wait at metro nodes, so the text states the maximum wait.
     """
     parts = []
     losing = [
         cell.name
         for cell in measured.cells
-        if any(one["metro_drop_mbps"].any() for one in measured.cells[cell].values())
+        if any(item["metro_drop_mbps"].any() for item in measured.cells[cell].values())
     ]
     if measured.cells:
         waits = {cell: measured.longest(cell, "metro_longest_ms").estimate for cell in measured.cells}
@@ -120,7 +120,7 @@ CLAIMS: Mapping[str, Callable[[Measured], list[Part]]] = {
     "largest-gain": largest_gain,
     "lightpaths-are-bottleneck": only_bottleneck,
 }
-"""The judge of each statement about the cells."""
+"""Judge of each claim about the combinations."""
 
 TABLE1 = Exhibit(
     "lbas/table1",

@@ -12,7 +12,7 @@ from optcp_papers.lbas.tables import SETUP, curves, mode_parts, shown, trends
 
 METRIC, FAR = "drop_mbps", "far_drop_mbps"
 PRINTED = {METRIC: "table2_drop_mbps", "drop_node_mbps": "table2_drop_mbps"}
-"""What the printed values are sums of is unstated: drops of a lightpath, or of all lightpaths of a node together."""
+"""Published tables by metric. It is unstated whether the values are per lightpath or the sum over a node."""
 WHY = (
     "The size of drops is a matter of one line of TCP: what a timeout that interrupts a recovery does to ssthresh "
     "changes it by orders of magnitude (docs/details/lbas.md). Steady NewReno at these rates drops far less than "
@@ -23,7 +23,7 @@ LIGHTPATH_MBPS = 10_000
 
 
 def find(found: Found) -> Findings:
-    """Bits of dropped packets: at the ports of the lightpaths, and apart at those towards metro nodes."""
+    """Return the rates of dropped packets: at the ports of the lightpaths, and separately towards metro nodes."""
     runs = shown(found)
     rows = runs.rows(metrics, PRINTED, WHY)
     series = curves(rows, METRIC)
@@ -31,37 +31,37 @@ def find(found: Found) -> Findings:
 
 
 def metrics(measured: Measured, cell: Cell) -> dict[str, Interval]:
-    """What the table has of a cell."""
+    """Return the metrics of a combination."""
     core = measured.interval(cell, METRIC)
     return {METRIC: core, FAR: measured.interval(cell, FAR), "drop_node_mbps": core.times(cell.bundling_degree)}
 
 
 def anycast_drops_less(measured: Measured) -> list[Part]:
-    """Judge: every pair drops less with anycast switching, without and with the ports towards metro nodes."""
+    """Judge: every pair drops less with anycast switching, with and without the ports towards metro nodes."""
     both = mode_parts(measured, [METRIC, FAR], "below", "Mb/s")
     core = mode_parts(measured, [METRIC], "below", "Mb/s")
     return core + [replace(part, text=f"with far-side ports, {part.text}") for part in both]
 
 
-def of_print(cell: Cell) -> Steady:
-    """What steady NewReno drops at the printed values of a cell."""
+def at_published(cell: Cell) -> Steady:
+    """Return the drop rate of steady NewReno at the published values of a combination."""
     throughput_mbps = 1000 * cell.printed("table1_throughput_gbps")
     return steady(throughput_mbps, cell.flows, cell.printed("table3_queue_mb"), LIGHTPATH_MBPS)
 
 
 def law_rows() -> list[Row]:
-    """What steady NewReno drops at the printed throughput and queue: by the law, and at most."""
+    """Return the drop rate of steady NewReno at the published throughput and queue: by the law, and at most."""
     return [
         Row(cell.key(LAW), metric, None, round(value, 4), (None, None), 0, "claim-only")
         for cell in CELLS
-        for metric, value in (("law_mbps", of_print(cell).law_mbps), ("most_mbps", of_print(cell).most_mbps))
+        for metric, value in (("law_mbps", at_published(cell).law_mbps), ("most_mbps", at_published(cell).most_mbps))
     ]
 
 
 def law_note() -> str:
-    """What those rows are, and how far the printed values are from them."""
-    law = {cell: cell.printed("table2_drop_mbps") / of_print(cell).law_mbps for cell in CELLS}
-    most = {cell: cell.printed("table2_drop_mbps") / of_print(cell).most_mbps for cell in CELLS}
+    """Describe these rows, and their distance from the published values."""
+    law = {cell: cell.printed("table2_drop_mbps") / at_published(cell).law_mbps for cell in CELLS}
+    most = {cell: cell.printed("table2_drop_mbps") / at_published(cell).most_mbps for cell in CELLS}
     return (
         f"`{LAW}`: what steady NewReno drops at the printed throughput and queue, with one loss for each halving "
         "(`law_mbps`), and with a whole window lost at each and repaired a segment a round trip (`most_mbps`). "
@@ -81,6 +81,6 @@ CLAIMS: Mapping[str, Callable[[Measured], list[Part]]] = {
     "drops-fall-with-degree": lambda measured: trends(measured, METRIC, "degree", {True: "down", False: "up"}),
     "drops-rise-with-flows": lambda measured: trends(measured, METRIC, "flows", {True: "up", False: "up"}),
 }
-"""The judge of each statement."""
+"""Judge of each claim."""
 
 TABLE2 = Exhibit("lbas/table2", "Average drop rate in core nodes", "section 3.2, Table 2", SETUP, find)

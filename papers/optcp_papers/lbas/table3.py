@@ -1,4 +1,4 @@
-"""Table 3: queues in front of the lightpaths, and delays from end to end beside them."""
+"""Table 3: queues before the lightpaths, and end-to-end delays."""
 
 from collections.abc import Callable, Mapping
 
@@ -14,7 +14,7 @@ from optcp_papers.lbas.tables import SETUP, Way, change_trends, curves, largest,
 METRIC = "queue_mb"
 PRINTED = {METRIC: "table3_queue_mb"}
 DELAYS = ("metro_delay_ms", "core_delay_ms", "far_delay_ms")
-"""On the path of a packet; those of its host's links are not counted."""
+"""Delays on the path of a packet, without the links of its hosts."""
 LONGEST = ("metro_longest_ms", "core_longest_ms", "far_longest_ms")
 WHY = (
     "The queue follows from how far flows are from filling the lightpath, which depends on what the paper leaves "
@@ -29,32 +29,32 @@ NOTE = (
 
 
 def find(found: Found) -> Findings:
-    """Time-weighted queue of a port, the packet in transmission included."""
+    """Return the time-weighted queue of a port, including the packet in transmission."""
     runs = shown(found)
     rows = runs.rows(metrics, PRINTED, WHY)
     return Findings(rows, runs.judged(CLAIMS), curves(rows, METRIC), [*runs.notes, NOTE], runs.kept)
 
 
 def metrics(measured: Measured, cell: Cell) -> dict[str, Interval]:
-    """The queue, the queueing delay from metro node to metro node, and the longest one on each part of the path."""
+    """Return the queue, the queueing delay between metro nodes, and its maximum on each part of the path."""
     means = {metric: measured.interval(cell, metric) for metric in (METRIC, *DELAYS)}
     longest = {metric: measured.longest(cell, metric) for metric in LONGEST}
     return {**means, "delay_ms": measured.interval(cell, *DELAYS), **longest}
 
 
 def reductions(pairs: Together) -> list[NDArray[np.float64]]:
-    """The reduction of the queue relative to the value with anycast switching, per cent, of each pair."""
+    """Return the reduction of the queue of each pair, in % of the value with anycast switching."""
     return [100 * (other - one) / one for one, other in zip(*pairs.sides(METRIC), strict=True)]
 
 
 def largest_reduction(measured: Measured) -> list[Part]:
-    """Judge: the largest reduction is the printed one, and reductions grow with the bundling degree."""
+    """Judge: the maximum reduction is the published one, and reductions grow with the bundling degree."""
     parts = largest(measured, reductions, "reduction", "queue_reduction_pct")
     return parts + change_trends(measured, reductions, "reduction", "degree", "up")
 
 
 def queue_falls(measured: Measured) -> list[Part]:
-    """Judge: the queue falls with the bundling degree and with the flows, with anycast switching and without."""
+    """Judge: the queue falls with the bundling degree and with the flows, with and without anycast switching."""
     down: dict[bool, Way] = {True: "down", False: "down"}
     return trends(measured, METRIC, "degree", down) + trends(measured, METRIC, "flows", down)
 
@@ -66,6 +66,6 @@ CLAIMS: Mapping[str, Callable[[Measured], list[Part]]] = {
     ],
     "queue-falls": queue_falls,
 }
-"""The judge of each statement."""
+"""Judge of each claim."""
 
 TABLE3 = Exhibit("lbas/table3", "Average queue length in core nodes", "section 3.3, Table 3", SETUP, find)

@@ -1,4 +1,4 @@
-"""What the three tables share: their runs, short or stored, their rows, and ways to judge all cells."""
+"""Parts that the three tables share: short or stored runs, rows, and judgements over all combinations."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -38,15 +38,15 @@ Change = Callable[[Together], list[NDArray[np.float64]]]
 
 UNITS = {"gbps": "Gb/s", "mbps": "Mb/s", "mb": "MB"}
 ABOUT_POINTS = 2.0
-"""What "about 18 %" and "about 15 %" leave open: the text is in whole per cent, and its own tables give 17.5 and 15.5.
+"""Tolerance of "about 18 %" and "about 15 %". The text has whole per cent; its own tables give 17.5 and 15.5.
 Two points are about a tenth of the value."""
 MODES = {True: "with anycast", False: "without"}
 PAIRS = tuple((cell, cell.without) for cell in CELLS if cell.anycast)
-"""The 15 pairs of cells, with anycast switching and without."""
+"""The 15 pairs of combinations, with and without anycast switching."""
 
 
 def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
-    """Short runs of few cells; none at the default size, which reads the stored outcomes of the long ones."""
+    """Return short runs of few combinations; none at the default size, which uses the stored long runs."""
     if not (options.size.is_quick or options.size.seeds):
         return {}
     common = {**overrides(chosen), **QUICK_LENGTH}
@@ -56,9 +56,10 @@ def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
 
 
 def long_runs(chosen: Chosen, seeds: Sequence[int]) -> list[LongRun]:
-    """The 30 cells, and two with another K, for 600 s each; of an interpretation beside the default for 330 s.
+    """Return the 30 combinations, and two with another K, with 600 s each (330 s for interpretations not the default).
 
-    Row by row of the tables, so that large and small bundles take turns: what is left is then soon known.
+    The order follows the rows of the tables, so that large and small bundles alternate and the remaining time can be
+    estimated early.
     """
     by_row = sorted(CELLS, key=lambda cell: (cell.flows, not cell.anycast))
     return [long_run(cell, chosen, seed) for seed in seeds for cell in (*by_row, *FEWER)]
@@ -69,16 +70,16 @@ SETUP = Setup(PAPER, 1, grids, runs_of(1, 1), ASSUMED, long_runs)
 
 @dataclass(frozen=True)
 class Shown:
-    """The runs that a table is made from.
+    """Runs that a table is made from.
 
     Attributes
     ----------
     measured
-        What is known of the cells under each interpretation; the first one is the chosen.
+        Outcomes under each interpretation; the first one is the chosen.
     notes
-        What there is, and what it is worth.
+        Notes on the runs and their quality.
     kept
-        Where stored runs come from; none if the runs are short ones.
+        Origin of stored runs; empty for short runs.
     """
 
     measured: Mapping[str, Measured]
@@ -88,16 +89,16 @@ class Shown:
     def rows(
         self, intervals: Callable[[Measured, Cell], Mapping[str, Interval]], printed: Mapping[str, str], why: str
     ) -> list[Row]:
-        """Rows of all cells that there are.
+        """Return the rows of all simulated combinations.
 
         Parameters
         ----------
         intervals
-            From a cell to its metrics.
+            Function from a combination to its metrics.
         printed
-            Metric to the table of ``tables.toml`` that prints it.
+            Tables of ``tables.toml`` by metric.
         why
-            What is known about a difference.
+            Known reason for a difference.
         """
         return [
             row(cell.key(name), metric, cell.printed(printed[metric]) if metric in printed else None, interval, why)
@@ -108,33 +109,35 @@ class Shown:
         ]
 
     def judged(self, judges: Mapping[str, Callable[[Measured], list[Part]]]) -> dict[str, dict[str, list[Part]]]:
-        """The parts of each statement under each interpretation."""
-        found = {id_: {name: judged(one) for name, one in self.measured.items()} for id_, judged in judges.items()}
+        """Return the parts of each claim under each interpretation."""
+        result = {id_: {name: judged(item) for name, item in self.measured.items()} for id_, judged in judges.items()}
         if self.kept:
-            return found
-        # Runs that have not left their first slow start say nothing about 600 s, either way.
-        return {id_: {name: list(map(_tentative, parts)) for name, parts in one.items()} for id_, one in found.items()}
+            return result
+        # Runs that are still in their first slow start say nothing about 600 s.
+        return {
+            id_: {name: list(map(_tentative, parts)) for name, parts in item.items()} for id_, item in result.items()
+        }
 
     def of_chosen(self, parts: list[Part]) -> dict[str, list[Part]]:
-        """Parts that other runs than those of the cells are behind."""
+        """Return parts from other runs, under the chosen interpretation."""
         return {next(iter(self.measured)): parts}
 
 
 def shown(found: Found) -> Shown:
-    """Short runs, or else those that are stored: for the chosen values, or all interpretations of the default."""
+    """Return short runs, or the stored ones: for the chosen values, or for all interpretations of the default."""
     by_name = {cell.name: cell for cell in QUICK_CELLS}
     short = {by_name[name]: done.once(outcome.of_study)[0] for name, done in found.done.items() if name in by_name}
     if short:
         return Shown({reading(found.chosen): Measured(short)}, [_length_of_short(short)], [])
     first, *others = map(stored, [found.chosen] if found.changed else READINGS)
-    there = [first, *(one for one in others if one.runs)]
-    kept = [one for runs in there for one in runs.origin]
+    there = [first, *(item for item in others if item.runs)]
+    kept = [item for runs in there for item in runs.origin]
     notes = [*(runs.note() for runs in there), *not_committed(kept)]
     return Shown({runs.reading: runs.measured for runs in there}, notes, kept)
 
 
 def _tentative(part: Part) -> Part:
-    """A comparison that decides nothing; exact statements stand."""
+    """Return the comparison as undecided; exact statements stay as they are."""
     return part if part.p is None else judge.Part(f"{part.text} (short runs)", "undecided")
 
 
@@ -148,21 +151,21 @@ def _length_of_short(cells: Mapping[Cell, object]) -> str:
 
 
 def curves(rows: Iterable[Row], metric: str) -> list[Series]:
-    """A metric over the bundling degree, a curve for each number of flows, mode and interpretation."""
+    """Return curves of a metric over the bundling degree, by number of flows, mode and interpretation."""
     name, _, unit = metric.rpartition("_")
     label = name.replace("_", " ")
-    mine = [one for one in rows if one.metric == metric]
-    found = curves_over(mine, "bundling_degree", Axis("bundling degree", ""), Axis(label, UNITS[unit]))
-    return [replace(curve, ci95=[]) for curve in found]
+    mine = [item for item in rows if item.metric == metric]
+    result = curves_over(mine, "bundling_degree", Axis("bundling degree", ""), Axis(label, UNITS[unit]))
+    return [replace(curve, ci95=[]) for curve in result]
 
 
 def missing_part(measured: Measured, groups: Sequence[Sequence[Cell]]) -> list[Part]:
-    """Parts that leave a statement undecided while cells are missing, or have no seed in common with those beside them.
+    """Return parts that keep a claim undecided while combinations are missing or compared ones share no seed.
 
     Parameters
     ----------
     groups
-        Cells that are compared with each other.
+        Combinations that are compared with each other.
     """
     cells = dict.fromkeys(cell for group in groups for cell in group)
     missing = [cell for cell in cells if cell not in measured.cells]
@@ -177,7 +180,7 @@ def missing_part(measured: Measured, groups: Sequence[Sequence[Cell]]) -> list[P
 
 
 def mode_parts(measured: Measured, metrics: Sequence[str], side: Side, unit: str) -> list[Part]:
-    """With minus without of a metric, or of a sum of several, on one side in every pair."""
+    """Judge that with minus without of a metric, or of a sum of several, has the stated sign in every pair."""
     parts = missing_part(measured, PAIRS)
     for pair in PAIRS:
         if both := measured.together(pair):
@@ -188,19 +191,19 @@ def mode_parts(measured: Measured, metrics: Sequence[str], side: Side, unit: str
 
 
 def lines(over: Over) -> dict[str, dict[str, tuple[int, int]]]:
-    """Each line through a table, over the flows or over the degrees: its steps, each a bundling degree and flows."""
+    """Return the lines through a table, over flows or degrees, with the degree and flows of each step."""
     if over == "flows":
         return {f"b_D = {b}": {f"{flows} flows": (b, flows) for flows in FLOWS} for b in BUNDLING_DEGREES}
     return {f"{flows} flows": {f"b_D = {b}": (b, flows) for b in BUNDLING_DEGREES} for flows in FLOWS}
 
 
 def trends(measured: Measured, metric: str, over: Over, ways: Mapping[bool, Way]) -> list[Part]:
-    """TREND along each line, with anycast switching and without.
+    """Judge TREND along each line, with and without anycast switching.
 
     Parameters
     ----------
     ways
-        Whether with anycast switching, to the direction.
+        Direction of the trend, by whether anycast switching is used.
     """
     unit, parts = UNITS[metric.rpartition("_")[2]], []
     for anycast, way in ways.items():
@@ -214,16 +217,16 @@ def trends(measured: Measured, metric: str, over: Over, ways: Mapping[bool, Way]
 
 
 def largest(measured: Measured, change: Change, what: str, stated: str) -> list[Part]:
-    """The largest of the paper's 15 pairs is about that of its text, once all of them have been run.
+    """Judge whether the maximum over the paper's 15 pairs is about that of its text, once all have been run.
 
     Parameters
     ----------
     change
-        From pairs to their changes in per cent.
+        Function from pairs to their changes in %.
     what
-        Of what it is the largest.
+        Name of the quantity.
     stated
-        Its name in ``tables.toml``.
+        Name of the stated maximum in ``tables.toml``.
     """
     together = measured.together([cell for pair in PAIRS for cell in pair])
     of_pairs = largest_part(change(together), what, stated, batches=together.batches) if together else []
@@ -231,14 +234,14 @@ def largest(measured: Measured, change: Change, what: str, stated: str) -> list[
 
 
 def largest_part(found: Sequence[NDArray[np.float64]], what: str, stated: str, *, batches: bool) -> list[Part]:
-    """The largest is about that of the text; undecided until that is shown, or its opposite.
+    """Judge whether the maximum is about that of the text; undecided unless this or the opposite is significant.
 
     Parameters
     ----------
     found
-        Of each of the 15 pairs.
+        Values of each of the 15 pairs.
     batches
-        Whether its values are of batches.
+        Whether the values are batches.
     """
     at = max(range(len(PAIRS)), key=lambda place: float(found[place].mean()))
     value = float(tables("lbas")["text"][stated])
@@ -248,7 +251,7 @@ def largest_part(found: Sequence[NDArray[np.float64]], what: str, stated: str, *
 
 
 def change_trends(measured: Measured, change: Change, what: str, over: Over, way: Way) -> list[Part]:
-    """TREND of the change from without to with anycast switching, along each line."""
+    """Judge TREND of the change from without to with anycast switching, along each line."""
     parts = []
     for name, steps in lines(over).items():
         if line := measured.together([Cell(*at, anycast) for at in steps.values() for anycast in (True, False)]):

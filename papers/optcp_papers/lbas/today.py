@@ -1,4 +1,4 @@
-"""Beyond the paper: does anycast switching help today's senders? In the smaller copy of the network."""
+"""Extension of the paper: effect of anycast switching with current senders, in the smaller copy of the network."""
 
 from optcp.papers.kit import Chosen, Exhibit, Findings, Found, Grid, Key, Options, Settings
 from optcp_papers.lbas import smaller
@@ -7,12 +7,12 @@ from optcp_papers.lbas.rows import both_modes, curves
 METRICS = {"utilisation_pct": "utilisation", "dropped_pct": "dropped bytes", "queue_pct": "queue"}
 NOTE = (
     "Lightpaths of 100 Mb/s, 60 s without the first 6 s. Utilisation in % of the rate, dropped bytes in % of those "
-    "that came to the lightpaths, the mean queue in % of the buffer of C RTT / 10. Differences are paired by seed."
+    "offered to the lightpaths, the mean queue in % of the buffer of C RTT / 10. Differences are paired by seed."
 )
 
 
 def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
-    """Every sender in every cell, with anycast switching and without."""
+    """Return every sender in every combination, with and without anycast switching."""
 
     def settings(profile: str, bundling_degree: int, flows_per_lightpath: int, anycast: str) -> Settings:
         return {**smaller.SENDERS[profile], **smaller.network(bundling_degree, flows_per_lightpath, anycast)}
@@ -31,7 +31,7 @@ SETUP = smaller.setup(grids, runs=8)
 
 
 def find(found: Found) -> Findings:
-    """Rows by sender and cell, and differences paired by seed."""
+    """Return rows by sender and combination, and differences paired by seed."""
 
     def key(place: Key) -> Key:
         return {name: place[name] for name in ("bundling_degree", "flows_per_lightpath", "profile")}

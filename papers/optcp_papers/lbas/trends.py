@@ -1,4 +1,4 @@
-"""Which of the paper's trends each sender shows: in the stored long runs, and in the smaller copy."""
+"""Trends of the paper that each sender shows: in the stored long runs, and in the smaller copy."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -26,16 +26,16 @@ NOTE = (
 
 @dataclass(frozen=True)
 class Network:
-    """Whose shares are compared.
+    """Network whose metrics are compared.
 
     Attributes
     ----------
     name
         "paper, long runs" or "smaller copy".
     rate_mbps, buffer_mb
-        Of a lightpath.
+        Rate and buffer of a lightpath.
     bundling_degrees, flows
-        All that the network has, in rising order: a trend is from the first to the last, as TREND has it.
+        All values of the network, in rising order. A trend compares the last with the first, as TREND does.
     """
 
     name: str
@@ -50,17 +50,17 @@ COPY = Network("smaller copy", smaller.RATE_MBPS, smaller.BUFFER_BYTES / 1e6, sm
 
 
 def find(found: Found) -> Findings:
-    """Each trend over all pairs that there are; long runs are stored for the default settings alone."""
+    """Return each trend over all simulated pairs; long runs are stored for the default settings only."""
     rows: list[Row] = []
     kept: list[dict[str, Any]] = []
     notes = [NOTE]
     if found.changed:
-        notes.append("Stored long runs are left out: they are not of these settings.")
+        notes.append("Stored long runs are omitted, because they have other settings.")
     else:
         for chosen in READINGS:
             runs = stored(chosen, CELLS)
             rows += rows_of(OF_PAPER, runs.reading, runs.measured)
-            notes += _told(OF_PAPER, runs.reading, runs.measured)
+            notes += _pair_names(OF_PAPER, runs.reading, runs.measured)
             kept += runs.origin
     counted = found.only.once(smaller.counted)
     for sender in smaller.SENDERS:
@@ -69,7 +69,7 @@ def find(found: Found) -> Findings:
 
 
 def _measured(counted: Mapping[str, Cells]) -> Measured:
-    """What the copy's ports counted with a sender; a run is one batch."""
+    """Return the port counters of the copy with a sender; each run is one batch."""
     of_any = next(iter(counted.values()))
     cells: dict[Cell, dict[int, Batches]] = {}
     for at, where in cells_of(of_any.axes):
@@ -82,7 +82,7 @@ def _measured(counted: Mapping[str, Cells]) -> Measured:
 
 
 def rows_of(network: Network, profile: str, measured: Measured) -> list[Row]:
-    """The rows of each trend of which both ends are measured."""
+    """Return the rows of each trend whose both ends have been simulated."""
     rows = []
     for trend, pairs in trends(network, measured).items():
         intervals = {"pairs": stats.exact(len(pairs.pairs))}
@@ -93,7 +93,7 @@ def rows_of(network: Network, profile: str, measured: Measured) -> list[Row]:
 
 
 def trends(network: Network, measured: Measured) -> dict[str, Together]:
-    """Pairs of cells that differ in one thing: the later end of the trend, and the earlier."""
+    """Return pairs of combinations that differ in one property: the later and the earlier end of the trend."""
     small, large = network.bundling_degrees[0], network.bundling_degrees[-1]
     few, many = network.flows[0], network.flows[-1]
     ends = {
@@ -108,9 +108,9 @@ def trends(network: Network, measured: Measured) -> dict[str, Together]:
     found = {"anycast switching": [(cell, cell.without) for cell in cells if cell.anycast and cell.without in cells]}
     for name, pairs in ends.items():
         both = [(pair, (pair[0].without, pair[1].without)) for pair in pairs]
-        # The same pairs with anycast switching and without.
+        # Use the same pairs with and without anycast switching.
         whole = [(one, other) for one, other in both if {*one, *other} <= set(cells)]
-        found[f"{name}, with anycast"] = [one for one, _ in whole]
+        found[f"{name}, with anycast"] = [item for item, _ in whole]
         found[f"{name}, without"] = [other for _, other in whole]
     together = {
         name: measured.together([cell for pair in pairs for cell in pair]) for name, pairs in found.items() if pairs
@@ -118,7 +118,7 @@ def trends(network: Network, measured: Measured) -> dict[str, Together]:
     return {name: pairs for name, pairs in together.items() if pairs}
 
 
-def _told(network: Network, profile: str, measured: Measured) -> list[str]:
+def _pair_names(network: Network, profile: str, measured: Measured) -> list[str]:
     """Name the pairs of each trend."""
     lines = [
         f"{trend}: {', '.join(f'{later.name} against {earlier.name}' for later, earlier in both.pairs)}"
@@ -128,7 +128,7 @@ def _told(network: Network, profile: str, measured: Measured) -> list[str]:
 
 
 def changes(network: Network, pairs: Together) -> dict[str, NDArray[np.float64]]:
-    """Mean changes over the pairs, one value a seed or batch; without drops on a side there is no ratio of them."""
+    """Return mean changes over the pairs, one value per seed or batch; no ratio of drops if a side has none."""
 
     def means(metric: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         later, earlier = pairs.sides(metric)

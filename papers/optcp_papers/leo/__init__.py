@@ -1,4 +1,4 @@
-"""TCP over a path whose delay changes all the time and whose hops change every few seconds."""
+"""Study of TCP over a path with changing delay and hops that change every few seconds."""
 
 from optcp_papers.leo.changes import CHANGES
 from optcp_papers.leo.checks import CHECKS

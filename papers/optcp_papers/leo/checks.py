@@ -1,4 +1,4 @@
-"""What must hold in Hypatia's experiment, whoever simulates it: round trips, windows, an outage."""
+"""Checks of Hypatia's experiment that are independent of the simulator: RTTs, windows, and an outage."""
 
 import functools
 
@@ -16,7 +16,7 @@ from optcp_papers.leo.worlds import SEGMENT_BITS, Made, Worlds, chosen_rate, emp
 
 NAMES = ("newreno", "vegas")
 SETTLED_S = 5.0
-"""How long a path must have stayed for its window to be compared."""
+"""Minimum time since a path change for a comparison of its window, in s."""
 TOLERANCE = 0.05
 """Of a window."""
 MEASURED = (
@@ -24,31 +24,31 @@ MEASURED = (
     "dark_bytes", "back_s", "timer_before_ms", "way_ms",
 )  # fmt: skip
 GRACE_S = 0.1
-"""What left before an outage may come for so long."""
+"""Time for which packets sent before an outage may still arrive, in s."""
 OBSERVE = [
     {"name": "packets", "kind": "packets"},
     {"name": "tcp", "kind": "tcp"},
     {"name": "events", "kind": "reordering"},
 ]
 NOTES = [
-    "`least_ms` and `greatest_ms` are round trips less that of the path and what its links take to transmit, of "
-    "segments sent and acknowledged over one path, the latter where it has stayed for a while; `peak_..._share` are "
-    f"windows at the beginning of a recovery over what path and queue hold there. A while are {SETTLED_S:g} s. "
-    "`dark_bytes` came while there was no path; the first segment comes `back_s` behind that, `timer_before_ms` after "
-    "a timer expired, and `way_ms` is what its way takes.",
+    "`least_ms` and `greatest_ms` are RTTs minus the RTT of the path and its transmission times, of "
+    "segments sent and acknowledged over one path, the latter if it has been stable; `peak_..._share` are "
+    f"windows at the start of a recovery over the capacity of path and queue there. Stable means for {SETTLED_S:g} s. "
+    "`dark_bytes` arrived while there was no path. The first segment arrives `back_s` after that, `timer_before_ms` "
+    "after an RTO, and `way_ms` is its one-way delay.",
 ]
 
 
-def made(pair: str, name: str, rate_mbps: float, packets: float) -> Made:
-    """The world of a pair and a sender in the published window."""
-    found = windows.window(pair, windows.PUBLISHED_S)
-    return found, rate_mbps, {**queue(packets), **sender(SENDERS[name]), "observe": OBSERVE}
+def pair_scenario(pair: str, name: str, rate_mbps: float, packets: float) -> Made:
+    """Return the scenario of a pair and a sender in the published window."""
+    result = windows.window(pair, windows.PUBLISHED_S)
+    return result, rate_mbps, {**queue(packets), **sender(SENDERS[name]), "observe": OBSERVE}
 
 
 def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
-    """Both senders of Hypatia over pairs."""
+    """Return the grid of both senders of Hypatia over pairs."""
     worlds: Worlds = {
-        (pair, name): functools.partial(made, pair, name, chosen_rate(chosen), float(chosen["queue_packets"]))
+        (pair, name): functools.partial(pair_scenario, pair, name, chosen_rate(chosen), float(chosen["queue_packets"]))
         for pair in windows.PAIRS
         for name in NAMES
     }
@@ -56,10 +56,10 @@ def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
 
 
 def round_trips(run: Run) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """When segments were sent and acknowledged, in s: those sent once that are the newest of an ACK for two at most."""
+    """Return send and ACK times in s of segments sent once that are the newest of an ACK for at most two."""
     packets = run["packets"]
     at_s, seq, what = packets.seconds, packets["seq"], packets["event"]
-    # A SYN is shorter than a segment, and takes less time to transmit.
+    # A SYN is shorter than a segment, so its transmission time differs.
     data = (what == "sent") & (packets["bytes"] == SEGMENT_BITS // 8)
     first = dict(zip(seq[data].tolist(), at_s[data].tolist(), strict=True))
     again = set(seq[what == "resent"].tolist())
@@ -74,12 +74,12 @@ def round_trips(run: Run) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
 
 
 def beyond_ms(run: Run, found: Series, rate_mbps: float) -> tuple[float, float]:
-    """The least and the greatest of round trips less those without a queue, where both ends are in one stretch.
+    """Return minimum and maximum of RTTs minus those without a queue, if both ends are in one stretch.
 
-    The greatest is where the path has stayed for a while: behind a change packets of two paths meet in satellites.
+    The maximum is only over stable paths: after a change, packets of two paths meet in satellites.
     """
     sent, acknowledged = round_trips(run)
-    starts = np.array([one.start_s for one in found.stretches()]) - found.seconds[0]
+    starts = np.array([item.start_s for item in found.stretches()]) - found.seconds[0]
     stretch = np.searchsorted(starts, sent, "right")
     same = stretch == np.searchsorted(starts, acknowledged, "right")
     more = 1000 * (acknowledged - sent) - empty_ms(found, rate_mbps)[(sent / windows.STEP_S).astype(np.int64)]
@@ -87,16 +87,16 @@ def beyond_ms(run: Run, found: Series, rate_mbps: float) -> tuple[float, float]:
 
 
 def holds(found: Series, rate_mbps: float, packets: float) -> NDArray[np.float64]:
-    """How many segments path and queue hold, each step."""
+    """Return the number of segments that path and queue hold, by step."""
     return empty_ms(found, rate_mbps) * 1000 * rate_mbps / SEGMENT_BITS + packets
 
 
 def peaks(run: Run, found: Series, rate_mbps: float, packets: float) -> NDArray[np.float64]:
-    """Windows at the beginning of recoveries over what path and queue hold, where the path has stayed for a while."""
+    """Return the windows at the start of recoveries over the capacity of path and queue, on stable paths."""
     tcp, events = run["tcp"], run["events"]
     at_ps, cwnd = tcp["time_ps"], tcp["cwnd_bytes"].astype(np.float64) / 1380
     held = holds(found, rate_mbps, packets)
-    starts = np.array([one.start_s for one in found.stretches()]) - found.seconds[0]
+    starts = np.array([stretch.start_s for stretch in found.stretches()]) - found.seconds[0]
     shares = []
     for when_ps in events.where(event="recovery")["time_ps"].tolist():
         when = when_ps / PS
@@ -108,7 +108,7 @@ def peaks(run: Run, found: Series, rate_mbps: float, packets: float) -> NDArray[
 
 
 def outage(run: Run, found: Series, rate_mbps: float) -> list[float]:
-    """Of the last outage what :data:`MEASURED` has; NaN where there is none."""
+    """Return the metrics of the last outage in :data:`MEASURED`; NaN without an outage."""
     if not found.outages():
         return [np.nan] * 4
     begins, ends = (at - float(found.seconds[0]) for at in found.outages()[-1])
@@ -123,18 +123,18 @@ def outage(run: Run, found: Series, rate_mbps: float) -> list[float]:
 
 
 def measure(run: Run, rate_mbps: float, packets: float) -> NDArray[np.float64]:
-    """Everything of :data:`MEASURED`."""
-    found = windows.window(run.cell["pair"], windows.PUBLISHED_S).series
-    shares = peaks(run, found, rate_mbps, packets)
+    """Return all :data:`MEASURED`."""
+    result = windows.window(run.cell["pair"], windows.PUBLISHED_S).series
+    shares = peaks(run, result, rate_mbps, packets)
     least, most = (shares.min(), shares.max()) if shares.size else (np.nan, np.nan)
-    return np.array([*beyond_ms(run, found, rate_mbps), least, most, *outage(run, found, rate_mbps)])
+    return np.array([*beyond_ms(run, result, rate_mbps), least, most, *outage(run, result, rate_mbps)])
 
 
 def find(found: Found) -> Findings:
-    """Every metric by pair and sender, and windows over time beside what path and queue hold."""
+    """Return all metrics by pair and sender, and windows over time with the capacity of path and queue."""
     rate_mbps, packets = found.number("rate_mbps"), found.number("queue_packets")
     cells = found.only.each(lambda run: measure(run, rate_mbps, packets), Axis("metric", MEASURED))
-    found_rows = [one for one in rows({metric: cells.at(metric=metric).mean() for metric in MEASURED}) if one.n]
+    found_rows = [row for row in rows({metric: cells.at(metric=metric).mean() for metric in MEASURED}) if row.n]
     values = {(pair, name): dict(zip(MEASURED, cells.at(pair=pair, sender=name).values[0], strict=True))
               for pair in windows.PAIRS for name in NAMES}  # fmt: skip
     curves = []
@@ -151,7 +151,7 @@ def find(found: Found) -> Findings:
 
 
 def window(run: Run) -> NDArray[np.float64]:
-    """The congestion window at the beginning of each step, in segments."""
+    """Return the congestion window at the start of each step, in segments."""
     tcp = run["tcp"]
     at = np.searchsorted(
         tcp["time_ps"] / PS, windows.STEP_S * np.arange(round(windows.LENGTH_S / windows.STEP_S)), "right"
@@ -160,7 +160,7 @@ def window(run: Run) -> NDArray[np.float64]:
 
 
 def _curve(key: Key, values: NDArray[np.float64]) -> Curve:
-    """Half a second apart; steps without a path are left out."""
+    """Return a curve with a point every 0.5 s, without steps that have no path."""
     at = np.arange(0, len(values), 5)
     at = at[np.isfinite(values[at])]
     x, y = (windows.STEP_S * at).round(3).tolist(), values[at].round(2).tolist()
@@ -168,7 +168,7 @@ def _curve(key: Key, values: NDArray[np.float64]) -> Curve:
 
 
 def claims(values: dict[tuple[str, str], dict[str, float]], rate_mbps: float, packets: float) -> dict[str, list[Part]]:
-    """Each statement; nothing is drawn, so that it holds or not."""
+    """Return all claims; nothing is random, so each is exact."""
     segment_ms = SEGMENT_BITS / rate_mbps / 1000
 
     def part(at: tuple[str, str], metric: str, low: float, high: float) -> Part:
@@ -188,9 +188,9 @@ def claims(values: dict[tuple[str, str], dict[str, float]], rate_mbps: float, pa
             for metric in ("peak_least_share", "peak_most_share")
         ],
         "leo-outage-ends-with-a-timer": [
-            one
+            item
             for at in dark
-            for one in (
+            for item in (
                 part(at, "dark_bytes", 0, 0),
                 part(at, "back_s", 0.0, np.inf),
                 part(at, "timer_before_ms", values[at]["way_ms"] - 1, values[at]["way_ms"] + 1),

@@ -1,4 +1,4 @@
-"""Four pairs of cities and six senders: what each gets, in the published window and over a day."""
+"""Goodput and RTT for four pairs of cities and six senders, in the published window and over a day."""
 
 import functools
 
@@ -19,30 +19,30 @@ MEASURED = (
     "goodput_mbps", "rtt_mean_ms", "rtt_max_ms", "needless", "overtaken", "resent", "recoveries", "timeouts", "dropped",
 )  # fmt: skip
 NOTES = [
-    "Intervals of `window` = day are over windows that begin at instants drawn from a day; published is one run.",
-    "A round trip is that of the path, what its links take to transmit, and the wait in the sender's queue. `needless` "
-    "are segments that came although they had come before; `recoveries` are those that began for a loss, real or not.",
+    "Intervals of `window` = day are over windows that start at random times of a day; published is one run.",
+    "An RTT includes the path, transmission times, and the wait in the sender's queue. `needless` "
+    "are segments that the receiver got again; `recoveries` are started for losses, real or not.",
 ]
 
 
-def made(pair: str, name: str, at_s: int, rate_mbps: float, packets: float) -> Made:
-    """The world of a pair, a sender and a window."""
-    found = windows.window(pair, at_s)
+def pair_scenario(pair: str, name: str, at_s: int, rate_mbps: float, packets: float) -> Made:
+    """Return the scenario of a pair, a sender and a window."""
+    result = windows.window(pair, at_s)
     observe = [
         {"name": "seen", "kind": "outages", "after": "0 s"},
         {"name": "events", "kind": "reordering"},
         {"name": "goodput", "kind": "goodput", "interval": f"{CURVE_S:g} s"},
-        {"name": "wait", "kind": "sojourn", "links": [first_link(found)], "interval": f"{windows.STEP_S:g} s"},
+        {"name": "wait", "kind": "sojourn", "links": [first_link(result)], "interval": f"{windows.STEP_S:g} s"},
     ]
-    return found, rate_mbps, {**queue(packets), **sender(SENDERS[name]), "observe": observe}
+    return result, rate_mbps, {**queue(packets), **sender(SENDERS[name]), "observe": observe}
 
 
 def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
-    """Senders over pairs and windows, the published one first."""
+    """Return the grid of senders over pairs and windows, the published one first."""
     drawn = options.size.of(windows.DRAWN, QUICK_WINDOWS)
     rate_mbps, packets = chosen_rate(chosen), float(chosen["queue_packets"])
     worlds: Worlds = {
-        (pair, name, str(at_s)): functools.partial(made, pair, name, at_s, rate_mbps, packets)
+        (pair, name, str(at_s)): functools.partial(pair_scenario, pair, name, at_s, rate_mbps, packets)
         for pair in windows.PAIRS
         for name in SENDERS
         for at_s in (windows.PUBLISHED_S, *windows.WINDOWS_S[:drawn])
@@ -51,7 +51,7 @@ def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
 
 
 def round_trips(run: Run, rate_mbps: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Of segments that left the sender's queue in each step: how many, and the mean and greatest round trip in ms."""
+    """Return the number of segments that left the sender's queue per step, and mean and maximum of their RTTs in ms."""
     found = windows.window(run.cell["pair"], int(run.cell["window"]))
     count, mean, longest = waits(run, found)
     base = empty_ms(found.series, rate_mbps)
@@ -59,7 +59,7 @@ def round_trips(run: Run, rate_mbps: float) -> tuple[NDArray[np.float64], NDArra
 
 
 def measure(run: Run, rate_mbps: float) -> NDArray[np.float64]:
-    """Everything of :data:`MEASURED`."""
+    """Return all :data:`MEASURED`."""
     seen, events = run["seen"], run["events"]
     count, (mean, longest) = round_trips(run, rate_mbps)
     sent = count > 0
@@ -79,21 +79,21 @@ def measure(run: Run, rate_mbps: float) -> NDArray[np.float64]:
 
 
 def find(found: Found) -> Findings:
-    """Every metric by pair and sender, and curves of the published window."""
+    """Return all metrics by pair and sender, and curves of the published window."""
     rate_mbps = found.number("rate_mbps")
     cells = found.only.each(lambda run: measure(run, rate_mbps), Axis("metric", MEASURED))
     drawn = [at for at in cells.axis("window").values if at != PUBLISHED]
     day, published = over(cells.part(window=drawn), "window"), cells.at(window=PUBLISHED)
     found_rows = [
-        one
+        row
         for name, of in (("published", published), ("day", day))
-        for one in rows({metric: of.at(metric=metric).mean() for metric in MEASURED}, key=behind({"window": name}))
+        for row in rows({metric: of.at(metric=metric).mean() for metric in MEASURED}, key=behind({"window": name}))
     ]
     return Findings(found_rows, claims(day), curves(found.only, rate_mbps), NOTES)
 
 
-def curves(done: StudyResult, rate_mbps: float) -> list[Series]:
-    """Round trips and goodput over the published window, by pair and sender; and the path without any queue."""
+def curves(done: Done, rate_mbps: float) -> list[Series]:
+    """Return RTTs and goodput over the published window, by pair and sender, and the RTT of the path without queues."""
     drawn = []
     a_second = round(CURVE_S / windows.STEP_S)
     for branch in done.grid.branches:
@@ -104,7 +104,7 @@ def curves(done: StudyResult, rate_mbps: float) -> list[Series]:
         count, (mean, _) = round_trips(run, rate_mbps)
         sums = (count * np.where(count > 0, mean, 0)).reshape(-1, a_second).sum(axis=1)
         counts = count.reshape(-1, a_second).sum(axis=1)
-        rtt = [float(one / of) if of else None for one, of in zip(sums, counts, strict=True)]
+        rtt = [float(item / of) if of else None for item, of in zip(sums, counts, strict=True)]
         if name == next(iter(SENDERS)):
             base = empty_ms(windows.window(pair, windows.PUBLISHED_S).series, rate_mbps).reshape(-1, a_second)[:, 0]
             drawn.append(_curve("round trip", {"pair": pair, "sender": "path"}, base.tolist(), "ms"))
@@ -115,7 +115,7 @@ def curves(done: StudyResult, rate_mbps: float) -> list[Series]:
 
 
 def _curve(name: str, key: dict[str, str | int | float], values: list[float | None], unit: str) -> Series:
-    """A curve over time; instants without a value are left out."""
+    """Return a curve over time, without times that have no value."""
     points = [
         (CURVE_S * at, finite(value)) for at, value in enumerate(values) if value is not None and np.isfinite(value)
     ]
@@ -124,7 +124,7 @@ def _curve(name: str, key: dict[str, str | int | float], values: list[float | No
 
 
 def claims(day: Cells) -> dict[str, list[Part]]:
-    """Each statement, over windows of the day."""
+    """Return all claims, over windows of the day."""
     goodput, rtt = day.at(metric="goodput_mbps"), day.at(metric="rtt_mean_ms")
     each = list(windows.PAIRS)
 

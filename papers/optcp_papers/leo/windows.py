@@ -1,6 +1,6 @@
-"""The forwarding tables between the study's pairs in windows of 200 s, the published one and some drawn from a day.
+"""Forwarding tables between the study's pairs in windows of 200 s: the published one and random ones of a day.
 
-They are stored in ``tables.csv``, since it takes two seconds to find those of one window. Written by::
+The tables of a window take 2 s to compute, so they are stored in ``tables.csv``. This command writes it::
 
     python -m optcp_papers.leo.windows > papers/optcp_papers/leo/tables.csv
 """
@@ -26,31 +26,31 @@ PAIRS = {
     "istanbul": ("Istanbul", "Nairobi"),
     "paris": ("Paris", "Moscow"),
 }
-"""Those of Hypatia's experiment, by the name that the results have."""
+"""Pairs of Hypatia's experiment, by name in the results."""
 STEP_S, STEPS = 0.1, 2000
 LENGTH_S = STEP_S * STEPS
 DAY_S = 86_400
 PUBLISHED_S = 0
-"""When Hypatia's window begins, in s from 2000-01-01 00:00 UT."""
+"""Start of Hypatia's window, in s from 2000-01-01 00:00 UT."""
 DRAWN = 20
 WINDOWS_S = tuple(int(at) for at in np.random.default_rng(1).integers(0, DAY_S, DRAWN))
-"""When the others begin: drawn once, evenly from the first day, in the order in which they were drawn."""
+"""Start times of the other windows: drawn once, uniformly from the first day, in drawing order."""
 
 
 @dataclass(frozen=True)
 class Window:
-    """A part of a window: what nodes do with packets between two stations, step by step.
+    """Part of a window: forwarding of packets between two stations, by step.
 
     Attributes
     ----------
     pair
-        Of :data:`PAIRS`.
+        One of :data:`PAIRS`.
     at_s
-        When the window begins.
+        Start of the window.
     first, last
-        The first step of the part, and the one behind its end.
+        First step of the part, and the step after its end.
     kept
-        The step whose tables stay from then on, as if their satellites stayed in reach.
+        Step whose tables stay in force from then on, as if their satellites stayed in reach.
     """
 
     pair: str
@@ -61,27 +61,27 @@ class Window:
 
     @property
     def stations(self) -> tuple[Station, Station]:
-        """The sender's and the receiver's."""
+        """Stations of the sender and of the receiver."""
         start, end = PAIRS[self.pair]
         return station(start), station(end)
 
     @property
     def begin_s(self) -> float:
-        """When the part begins."""
+        """Start of the part."""
         return self._instant(self.first)
 
     @property
     def end_s(self) -> float:
-        """When it ends."""
+        """End of the part."""
         return self._instant(self.last)
 
     def part(self, first_s: float, last_s: float) -> Window:
-        """From an instant of the window to another."""
+        """Return the part of the window between two times."""
         first, last = (round((at - self.at_s) / STEP_S) for at in (first_s, last_s))
         return replace(self, first=first, last=last)
 
     def states(self) -> Iterator[State]:
-        """The tables of each step, as :mod:`optcp.constellation.forwarding` has them."""
+        """Yield the tables of each step in the form of :mod:`optcp.constellation.forwarding`."""
         stored = _stored(self.pair, self.at_s)
         for step in range(self.first, self.last):
             yield self._instant(step), stored[min(step, self.kept)]
@@ -91,7 +91,7 @@ class Window:
 
     @functools.cached_property
     def series(self) -> Series:
-        """The path of each step."""
+        """Return the path of each step."""
         seconds, paths = [], []
         for at, nexts in self.states():
             seconds.append(at)
@@ -101,12 +101,12 @@ class Window:
 
 @functools.cache
 def window(pair: str, at_s: int) -> Window:
-    """The whole window of a pair that begins at an instant."""
+    """Return the whole window of a pair that starts at ``at_s``."""
     return Window(pair, at_s)
 
 
 def _path(nexts: NDArray[np.integer]) -> tuple[int, ...]:
-    """Satellites from the first station to the second; none without a route."""
+    """Return the satellites from the first station to the second; empty without a route."""
     path = [SHELL.size]
     while path[-1] != SHELL.size + 1:
         path.append(int(nexts[1][path[-1]]))
@@ -117,40 +117,41 @@ def _path(nexts: NDArray[np.integer]) -> tuple[int, ...]:
 
 @functools.cache
 def _stored(pair: str, at_s: int) -> list[NDArray[np.int64]]:
-    """The next hops of every step; of nodes that no packet meets they are not kept."""
-    found: list[NDArray[np.int64]] = []
+    """Return the next hops of every step, without nodes that no packet reaches."""
+    result: list[NDArray[np.int64]] = []
     now = np.full((2, SHELL.size + 2), forwarding.NOWHERE)
     for step, node, to, following in _rows()[pair, at_s]:
-        found += [now] * (step - len(found))
-        if len(found) == step:
+        result += [now] * (step - len(result))
+        if len(result) == step:
             now = now.copy()
         now[to - SHELL.size, node] = following
-    return found + [now] * (STEPS - len(found))
+    return result + [now] * (STEPS - len(result))
 
 
 @functools.cache
 def _rows() -> dict[tuple[str, int], list[tuple[int, ...]]]:
-    """By pair and window: step, node, destination and next hop of each entry."""
+    """Return step, node, destination and next hop of each entry, by pair and window."""
     text = (resources.files("optcp_papers.leo") / "tables.csv").read_text(encoding="utf-8")
-    found: dict[tuple[str, int], list[tuple[int, ...]]] = {}
+    result: dict[tuple[str, int], list[tuple[int, ...]]] = {}
     for line in text.splitlines()[1:]:
         pair, at, *numbers = line.split(",")
-        found.setdefault((pair, int(at)), []).append(tuple(int(one) for one in numbers))
-    return found
+        result.setdefault((pair, int(at)), []).append(tuple(int(number) for number in numbers))
+    return result
 
 
 def rows(pair: str, at_s: int) -> list[str]:
-    """What is stored of a window, found anew."""
+    """Compute the stored entries of a window."""
     stations = [station(name) for name in PAIRS[pair]]
     seconds = np.round(at_s + STEP_S * np.arange(STEPS), 9)
-    found = forwarding.tables(forwarding.states(SHELL, stations, seconds), [(0, 1)], SHELL.size)
+    result = forwarding.tables(forwarding.states(SHELL, stations, seconds), [(0, 1)], SHELL.size)
     return [
-        f"{pair},{at_s},{round((one.at_s - at_s) / STEP_S)},{one.node},{one.to},{one.next}" for one in found.entries
+        f"{pair},{at_s},{round((entry.at_s - at_s) / STEP_S)},{entry.node},{entry.to},{entry.next}"
+        for entry in result.entries
     ]
 
 
 def main() -> None:
-    """Write everything that is stored."""
+    """Write all stored entries."""
     lines = ["pair,window (s),step (100 ms),node,to,next"]
     for pair in PAIRS:
         for at_s in (PUBLISHED_S, *WINDOWS_S):

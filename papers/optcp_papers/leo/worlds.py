@@ -1,4 +1,4 @@
-"""The worlds of all exhibits: a window of a pair under a sender's settings, and grids of them."""
+"""Scenarios of all experiments: a window of a pair with a sender's settings, and grids of them."""
 
 import tempfile
 from collections.abc import Callable
@@ -22,12 +22,12 @@ SEGMENT_BITS, ACK_BITS = 8 * 1434, 8 * 54
 
 
 def scenario(window: Window, rate_mbps: float, settings: Settings) -> _core.Scenario:
-    """The world of a window, or of a part of one: all exhibits have theirs from here.
+    """Return the scenario of a window or of a part of it; all experiments use this function.
 
     Parameters
     ----------
     settings
-        Key paths of the scenario, and values.
+        Values by key path of the scenario.
 
     Raises
     ------
@@ -43,34 +43,34 @@ def scenario(window: Window, rate_mbps: float, settings: Settings) -> _core.Scen
 
 
 def queue(packets: float, kind: str = "") -> Settings:
-    """The setting of queues in which so many packets wait; the one that is sent counts in a scenario."""
+    """Return the queue setting for ``packets`` waiting packets; a scenario also counts the one in transmission."""
     limit = f"{packets + 1:g} packets"
     return {"parameters.queue": {"kind": kind, "limit": limit} if kind else limit}
 
 
 def sender_of(window: Window) -> str:
-    """The sender's node."""
+    """Return the name of the sender's node."""
     return node(window.stations[0].name, "from")
 
 
 def first_link(window: Window) -> list[str]:
-    """The link with the sender's queue, as an observation names it."""
+    """Return the link with the sender's queue, in the form of an observation."""
     return [sender_of(window), f"{sender_of(window)}.dish"]
 
 
 Made = tuple["Window", float, Settings]
-"""A world: its window, its rate in Mb/s, and settings."""
+"""Arguments of a scenario: window, rate in Mb/s, and settings."""
 Worlds = dict[tuple[str, ...], "Callable[[], Made]"]
-"""By the values of the axes, every combination, the last axis fastest: what makes the world."""
+"""Functions that make each scenario, by axis values, for every combination with the last axis fastest."""
 
 
 def grid(title: str, worlds: Worlds, names: tuple[str, ...], options: Options) -> Grid:
-    """A grid of worlds that are no settings of one file.
+    """Return a grid of scenarios that do not come from one file.
 
     Parameters
     ----------
     names
-        Of the axes.
+        Names of the axes.
     """
     axes = [Axis(name, tuple(dict.fromkeys(at[place] for at in worlds))) for place, name in enumerate(names)]
 
@@ -83,26 +83,26 @@ def grid(title: str, worlds: Worlds, names: tuple[str, ...], options: Options) -
 
 
 def chosen_rate(chosen: Chosen) -> float:
-    """The rate of all links in Mb/s."""
+    """Return the rate of all links, in Mb/s."""
     return float(chosen["rate_mbps"])
 
 
 def over(cells: Cells, axis: str) -> Cells:
-    """The same with the values of an axis, such as windows, in the place of seeds: intervals are over them."""
-    place = [one.name for one in cells.axes].index(axis)
+    """Return cells with the values of an axis, such as windows, in place of seeds, so that intervals are over them."""
+    place = [item.name for item in cells.axes].index(axis)
     values = np.moveaxis(cells.values[0], place, 0)
-    axes = tuple(one for one in cells.axes if one.name != axis)
+    axes = tuple(item for item in cells.axes if item.name != axis)
     return Cells(values, axes, tuple(range(1, len(values) + 1)), cells.name, cells.unit)
 
 
 def empty_ms(found: Series, rate_mbps: float) -> NDArray[np.float64]:
-    """Round trips of a segment and its ACK without any queue, each step, in ms; NaN in an outage."""
+    """Return the RTT of a segment and its ACK without queues, by step, in ms; NaN in an outage."""
     hops = np.array([len(path) + 1 if path else np.nan for path in found.paths])
     return np.asarray(found.rtt_ms + hops * (SEGMENT_BITS + ACK_BITS) / rate_mbps / 1000)
 
 
 def waits(run: Run, window: Window) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-    """Each step: how many segments left the sender's queue, and how long they waited, on average and at most, in ms."""
+    """Return the number of segments that left the sender's queue per step, and their mean and maximum wait in ms."""
     ports = run["wait"].distinct("port")
     mine = next(name for name in ports if name.rpartition(":")[2].startswith(f"{sender_of(window)}->"))
     wait = run["wait"].where(port=mine)

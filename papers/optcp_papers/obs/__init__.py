@@ -1,4 +1,4 @@
-"""The obs paper: TCP over a network that switches bursts, alone and beside other traffic."""
+"""OBS paper: TCP over optical burst switching, alone and with background traffic."""
 
 from optcp_papers.obs.assembly import ASSEMBLY
 from optcp_papers.obs.background import BACKGROUND

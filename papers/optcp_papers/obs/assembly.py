@@ -1,4 +1,4 @@
-"""Beyond the paper: bursts that leave by size, or by timer or size, whichever comes first."""
+"""Extension of the paper: burst assembly by size, or by timer and size (hybrid)."""
 
 from optcp.papers import over
 from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, Setup, rows, runs_of
@@ -19,22 +19,22 @@ from optcp_papers.obs.paper import (
 )
 
 RUNS = 50
-"""Half of the paper's files."""
+"""Half the number of files of the paper."""
 QUICK_RUNS = 2
 SIZES = numbers("size_segments", (1, 2, 4, 9, 22, 44, 88))
-"""Bytes with which a burst leaves, in full segments; 44 are a window."""
+"""Burst sizes in full segments; 44 are a window."""
 TIMERS_S = (1e-3, 1e-2)
-"""Of hybrid assembly; with which the paper's flow is a medium and a fast one."""
+"""Timers of hybrid assembly, with which the paper's flow is a medium and a fast one."""
 PRODUCTS = ((numbers("timer_s", TIMERS_S), BESIDE, RECOVERY, SIZES), (RECOVERY, SIZES))
-"""Hybrid assembly, and by size alone."""
+"""Axes of hybrid assembly, and of assembly by size alone."""
 NOTE = (
-    "Both directions have the same assembly, so that 37 ACKs of 40 B count as one segment. By size alone a "
-    "flow without background would wait for its timer with each window's end: left out. `timer_s` 0: none."
+    "Both directions have the same assembly, so 37 ACKs of 40 B count as one segment. By size alone without "
+    "background, a flow would wait for its RTO at each end of a window, so this case is omitted. `timer_s` 0: none."
 )
 
 
 def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
-    """The paper's files over assemblers that know a size, with the paper's loss probability."""
+    """Return the paper's files over assemblers with a size limit, with the paper's loss probability."""
 
     def cell(recovery: str, size_segments: int, background: str = "yes", timer_s: float = 0) -> Settings:
         entry = {
@@ -52,20 +52,20 @@ def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
 
 
 def find(found: Found) -> Findings:
-    """Goodput and segments a burst by cell."""
+    """Return goodput and segments per burst."""
     measured = found.only.once(measure)
     by_metric = {
         name: [row for cells in products for row in rows({name: cells.mean()}, key=key)]
         for name, products in measured.items()
     }
-    x = over.Axis("size of a burst", "segments")
-    shown = {"goodput_mbps": over.Axis("goodput", "Mb/s"), "segments_per_burst": over.Axis("segments a burst", "")}
+    x = over.Axis("burst size", "segments")
+    shown = {"goodput_mbps": over.Axis("goodput", "Mb/s"), "segments_per_burst": over.Axis("segments per burst", "")}
     series = [curve for name, y in shown.items() for curve in curves_over(by_metric[name], SIZES.name, x, y)]
     return Findings([row for of_metric in by_metric.values() for row in of_metric], {}, series, [NOTE])
 
 
-def measure(done: StudyResult) -> dict[str, list[Cells]]:
-    """Goodput in Mb/s and segments a burst, of hybrid assembly and by size alone."""
+def measure(done: Done) -> dict[str, list[Cells]]:
+    """Return goodput in Mb/s and segments per burst, of hybrid assembly and by size alone."""
     products = parts(done, PRODUCTS)
     return {
         "goodput_mbps": [goodput_mbps(product) for product in products],
@@ -74,7 +74,7 @@ def measure(done: StudyResult) -> dict[str, list[Cells]]:
 
 
 def key(at: Key) -> Key:
-    """The key of rows."""
+    """Return the key of rows."""
     return {
         "size_segments": at["size_segments"],
         "assembly": "hybrid" if "timer_s" in at else "size",

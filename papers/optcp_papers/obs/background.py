@@ -1,34 +1,34 @@
-"""The background traffic as measured: its Hurst parameter, packets a second, and size of a packet."""
+"""Background traffic as simulated: Hurst parameter, packet rate, and packet size."""
 
 from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, Setup, defined, rows, runs_of
 from optcp.papers.kit import Grid, Options, Series, tables
 from optcp_papers.obs.paper import PAPER, WORLD, grid
 
 RUNS = 20
-"""An estimate has a standard error of 0.03; their mean a fifth of that."""
+"""Number of estimates. One has a standard error of 0.03, their mean a fifth of that."""
 QUICK_RUNS = 5
 SLOTS = 8192
 SLOT_MS = 250
-"""Longer than the onset of self-similarity, 100 ms: estimates need that."""
+"""Counting interval. Estimates require intervals above the onset of self-similarity, 100 ms."""
 GROUP = "there"
-WHY_HURST = "Estimates of a superposition of renewal processes approach H from above as slots grow."
-WHY_MEAN = "Long-range dependence: means over an hour still scatter."
-WHY_BITS = "Sizes below 40 B and above 1500 B are not drawn."
+WHY_HURST = "Estimates of a superposition of renewal processes approach H from above as intervals grow."
+WHY_MEAN = "Traffic is long-range dependent, so even means over an hour vary."
+WHY_BITS = "Sizes below 40 B and above 1500 B are not generated."
 NOTE = (
-    f"Local Whittle estimates from {SLOTS} counts of {SLOT_MS} ms, one a seed in `series` with its asymptotic "
+    f"Local Whittle estimates from {SLOTS} counts of {SLOT_MS} ms, one per seed in `series` with its asymptotic "
     "interval; the row's interval is over the seeds."
 )
 
 
 def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
-    """The sources of one direction, without the file."""
+    """Return the sources of one direction, without the file."""
     listed = {"name": "background", "kind": "datagrams", "groups": [GROUP], "interval": f"{SLOT_MS} ms"}
     alone = {"flows": [], "end_with_flows": False, "stop": f"{SLOTS * SLOT_MS} ms", "observe": [listed]}
     return {"background": grid("obs/background", [()], dict, alone, chosen, options)}
 
 
 def find(found: Found) -> Findings:
-    """Estimates over the seeds against what is printed, and each seed's."""
+    """Return the estimates over the seeds with the published values, and the estimate of each seed."""
     done, printed = found.only, tables("obs")
     packets, size = (done["background"].cells(column).at(group=GROUP) for column in ("sent_packets", "sent_bytes"))
     hurst, error = (

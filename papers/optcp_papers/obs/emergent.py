@@ -1,23 +1,24 @@
-"""Beyond the paper: losses that come from contention, against independent ones of the same mean.
+"""Extension of the paper: losses from contention, compared with independent losses of the same mean.
 
-# Models
+# Model
 
-The paper's file alone, once over a core of burst switches where bursts of other edge nodes meet the file's, and once
-over a path that loses each burst with the share that was lost there, in both directions.
+The paper's file is sent alone over two networks. In the core of burst switches, bursts of other edge nodes contend with
+the file's bursts. On the reference path, each burst is lost independently with the share that was lost in the core, in
+both directions.
 
-# Source
+# References
 
-The file and its path are those of section IV. Where all bursts reserve equally early and the others are Poisson, what
-is lost is Erlang's formula B.
+The file and its path are those of section IV. If all bursts reserve equally early and the others are Poisson, the
+losses follow Erlang's formula B.
 
 # Parameters
 
-`CROSS`: what the others send and how the core works. `CENTRE`: about what each loses.
+`CROSS`: traffic of the others and operation of the core. `CENTRE`: approximate loss probability of each.
 
-# Limits
+# Limitations
 
-The independent losses are a ladder of probabilities around `CENTRE`, and goodput at the measured mean is interpolated
-between its steps; outside the ladder its end is taken. ACKs have the centre of their own times the same step.
+Independent losses are simulated at a ladder of probabilities around `CENTRE`. Goodput at the observed mean is
+interpolated between its steps, and clamped to its ends. ACKs have their own centre times the same step.
 """
 
 from __future__ import annotations
@@ -58,24 +59,24 @@ QUICK_RUNS = 1
 CORE = SCENARIO.with_name("obs-emergent.toml")
 CONTENTION, INDEPENDENT = "contention", "independent"
 TIMERS_S = (1e-5, 1e-4, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2)
-"""Those of the paper's figures at which a flow alone sends bursts of different lengths, and one beyond."""
+"""Timers of the paper's figures at which a flow alone sends bursts of different lengths, and one beyond."""
 POINT_S = 1e-3
-"""Where further kinds of contention are compared."""
+"""Timer at which further kinds of contention are compared."""
 ALIKE, BEHIND = "one offset", "others ahead"
 LADDER = (0.0, 0.5, 1.0, 2.0)
-"""Steps of the probabilities of independent losses, as multiples of the centre."""
+"""Steps of the independent loss probabilities, as multiples of the centre."""
 LENGTHS = {"1": (1, 1), "2 to 9": (2, 9), "10 to 43": (10, 43), "44": (44, 44)}
-"""Segments of a burst, from and to: one, what the lower timers gather, what the higher do, a window."""
+"""Classes of segments per burst: one, typical of lower timers, typical of higher timers, and a window."""
 ORDER = {"goodput_mbps": 0, "difference_pct": 1, "segments_per_burst": 2}
-"""Of rows; losses come behind."""
+"""Order of rows; losses come last."""
 SHOWN = {
     "goodput_mbps": ("goodput", "Mb/s"),
-    "segments_per_burst": ("segments a burst", ""),
+    "segments_per_burst": ("segments per burst", ""),
     "difference_pct": ("difference", "%"),
 }
-"""Curves over the timer: what they show, and its unit."""
+"""Curves over the timer: label and unit."""
 NOTE = (
-    "`difference_pct`: goodput with contention over that with independent losses at the same measured mean. "
+    "`difference_pct`: goodput with contention relative to independent losses of the same observed mean. "
     "Its interval, and that of the independent goodput, resample files, losses and goodput together."
 )
 
@@ -85,11 +86,11 @@ WORLD = (
     Assumed("path_delay_ms", 50.0, positive, "parameters.path_delay"),
     Assumed("profile", "opnet-11", str, "tcp.file.profile"),
 )
-"""What both sides share. The others' load is in CROSS, since it belongs to the kind of contention."""
+"""Assumptions of both networks. The load of the others is in CROSS, because it depends on the kind of contention."""
 
 
 def _assembled(process: str, **more: Any) -> Settings:  # noqa: ANN401 - what a scenario has
-    """Others whose packets of 1250 B are gathered for 10 ms, at most ten in a burst of 100 us."""
+    """Return other traffic with packets of 1250 B, assembled for 10 ms, with at most ten in a burst of 100 us."""
     source = {"process": process, "size": "1250 B", **more}
     return {
         "bursts": [
@@ -111,39 +112,39 @@ CROSS: dict[str, Settings] = {
         "fractal-renewal", rate="650 packets/s", hurst=0.7, onset="100 ms"
     ),
 }
-"""Kinds of contention: the settings of the core's scenario. Loads are such that about one burst in 1000 is lost."""
+"""Settings of the core's scenario by kind of contention. Loads are chosen so that about one burst in 1000 is lost."""
 
 
 class Way(NamedTuple):
-    """One cell: a kind of contention, the assembly timer of the file's edge nodes, and "reno" or "sack"."""
+    """Kind of contention, assembly timer of the file's edge nodes, and "reno" or "sack"."""
 
     cross: str
     timer_s: float
     recovery: str
 
     def key(self) -> Key:
-        """Of its rows."""
+        """Return the key of its rows."""
         return {"timer_s": self.timer_s, "recovery": self.recovery, "cross": self.cross}
 
     def settings(self) -> Settings:
-        """What makes the core's scenario this cell."""
+        """Return the settings of the core's scenario."""
         timer = {"parameters.timer": f"{round(1e6 * self.timer_s)} us", "parameters.recovery": self.recovery}
         return {**timer, **CROSS[self.cross]}
 
     def alone(self) -> Alone:
-        """The independent losses that it is compared with."""
+        """Return the independent losses for comparison."""
         return Alone(*CENTRE[self.cross, self.timer_s], self.timer_s, self.recovery)
 
 
 class Alone(NamedTuple):
-    """The paper's path with independent losses.
+    """Paper's path with independent losses.
 
     Attributes
     ----------
     data, acks
-        How likely a burst of data and one of ACKs are lost at step 1 of the ladder.
+        Loss probability of a burst of data and of ACKs at step 1 of the ladder.
     timer_s, recovery
-        As in Way.
+        Assembly timer and recovery, as in :class:`Way`.
     """
 
     data: float
@@ -152,7 +153,7 @@ class Alone(NamedTuple):
     recovery: str
 
     def settings(self, step: float) -> Settings:
-        """What makes the paper's scenario this path, at a step of the ladder."""
+        """Return the settings of the paper's scenario at a step of the ladder."""
         data, acks = (round(step * share, 6) for share in (self.data, self.acks))
         losses = {"loss_probability": data, "reverse": {"loss_probability": acks}}
         entry = {"link": ["E", "F"], "assembly": "timer", "timer": "$timer", "offset": "$offset", **losses}
@@ -163,11 +164,11 @@ _BEHIND_DATA = (0.0005, 0.0005, 0.0008, 0.001, 0.0018, 0.003, 0.003)
 CENTRE = {
     (cross, timer): (0.001, 0.001) for cross in CROSS for timer in (TIMERS_S if cross == ALIKE else (POINT_S,))
 } | {(BEHIND, timer): (data, 0.0005) for timer, data in zip(TIMERS_S, _BEHIND_DATA, strict=True)}
-"""About how likely a burst of data and one of ACKs are lost, by kind of contention and timer: the ladder's centre."""
+"""Centres of the ladders: approximate loss probability of data and of ACKs, by kind of contention and timer."""
 
 
 def text(cell: Way | Alone) -> str:
-    """What a cell is called on an axis."""
+    """Return the name of a combination on an axis."""
     return ", ".join(map(str, cell))
 
 
@@ -177,7 +178,7 @@ _CELLS = (
 )
 WAYS = {text(way): way for way in _CELLS}
 PATHS = {text(path): path for path in (way.alone() for way in _CELLS)}
-"""Fewer: several kinds of contention have the same centre."""
+"""Paths of the independent losses. There are fewer, because several kinds of contention have the same centre."""
 CORE_AXES = (Axis("way", tuple(WAYS)),)
 LADDER_AXES = (Axis("path", tuple(PATHS)), numbers("step", LADDER))
 COUNT = Axis(
@@ -187,11 +188,11 @@ COUNT = Axis(
         *(f"{what} of {length}" for length in LENGTHS for what in ("bursts", "lost", "segments")),
     ),
 )
-"""What is counted in a run over the core: of data where nothing else is said, and by length."""
+"""Counters of a run over the core: of data unless stated otherwise, and by length."""
 
 
 def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
-    """The core, where bursts of others take the wavelengths; and the paper's path with each step of the ladder."""
+    """Return the grids of the core with contention, and of the paper's path with each step of the ladder."""
     core = functools.partial(grid, f"obs/emergent, {CONTENTION}", scenario=CORE, world=WORLD)
     ladder = functools.partial(grid, f"obs/emergent, {INDEPENDENT}", world=WORLD)
     observe = {"parameters.offset": "20 us", "observe": OBSERVE}
@@ -202,7 +203,7 @@ def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
 
 
 def find(found: Found) -> Findings:
-    """Goodput, losses and their bunches by cell, and losses by the length of bursts."""
+    """Return goodput, losses and their bunching, and losses by burst length."""
     core, ladder = found.done[CONTENTION], found.done[INDEPENDENT]
     goodput, counts = core.once(goodput_mbps), core.once(counted)
     steps, burst_steps = ladder.once(goodput_mbps), ladder.once(segments_per_burst)
@@ -211,10 +212,12 @@ def find(found: Found) -> Findings:
         own, path = (goodput.at(way=name), counts.at(way=name)), text(way.alone())
         measured = intervals(*own, steps.at(path=path), burst_steps.at(path=path), way.alone().data)
         rows += [row({**way.key(), **more}, metric, None, interval, "") for metric, more, interval in measured]
-    rows.sort(key=lambda one: ORDER.get(one.metric, len(ORDER)))
+    rows.sort(key=lambda item: ORDER.get(item.metric, len(ORDER)))
     series = []
     for metric, what in SHOWN.items():
-        series += curves([one for one in rows if one.metric == metric and one.key["cross"] in (ALIKE, BEHIND)], *what)
+        series += curves(
+            [item for item in rows if item.metric == metric and item.key["cross"] in (ALIKE, BEHIND)], *what
+        )
     for cross in (ALIKE, BEHIND):
         by_length, curve = by_lengths(cross, counts)
         rows += by_length
@@ -225,18 +228,18 @@ def find(found: Found) -> Findings:
 def intervals(
     goodput: Cells, counts: Cells, steps: Cells, burst_steps: Cells, centre: float
 ) -> list[tuple[str, Key, stats.Interval]]:
-    """What is measured in a cell: the metric, what its row's key has beside the cell, and the value.
+    """Return the results of a combination: metric, additional key of its row, and value.
 
     Parameters
     ----------
     goodput, counts
-        Of the runs over the core.
+        Goodput and counters of the runs over the core.
     steps, burst_steps
-        Goodput and segments a burst with independent losses, over ``step``.
+        Goodput and segments per burst with independent losses, over ``step``.
     centre
-        Probability at the step 1.
+        Probability at step 1.
     """
-    found: list[tuple[str, Key, stats.Interval]] = [
+    result: list[tuple[str, Key, stats.Interval]] = [
         ("goodput_mbps", {"losses": CONTENTION}, stats.mean(goodput.values)),
         ("goodput_mbps", {"losses": INDEPENDENT}, independent(counts, steps, centre)),
         ("difference_pct", {}, difference(goodput, counts, steps, centre)),
@@ -246,38 +249,38 @@ def intervals(
         ("loss_pct", {"direction": "acks"}, ratio(counts, "acks lost", "ack bursts").times(100)),
     ]
     if counts.at(count="lost").values.any():
-        found.append(("lost_after_lost_ratio", {}, bunching(counts)))
-    return found
+        result.append(("lost_after_lost_ratio", {}, bunching(counts)))
+    return result
 
 
-def counted(done: StudyResult) -> Cells:
-    """COUNT of every run over the core."""
+def counted(done: Done) -> Cells:
+    """Return the counters of every run over the core."""
     return done.each(count, COUNT)
 
 
 def count(run: Run) -> list[int]:
-    """COUNT of one run."""
+    """Return the counters ``COUNT`` of one run."""
     rows = run["bursts"]
     there = rows.is_("port", DIRECTION)
     lost, segments = rows["lost"][there], rows["segments"][there]
     acks_lost = rows["lost"][~there]
     again = lost[:-1] & lost[1:]
-    found = [lost.size, lost.sum(), acks_lost.size, acks_lost.sum(), again.sum(), (segments > 0).sum(), segments.sum()]
+    result = [lost.size, lost.sum(), acks_lost.size, acks_lost.sum(), again.sum(), (segments > 0).sum(), segments.sum()]
     for least, most in LENGTHS.values():
         own = (segments >= least) & (segments <= most)
-        found += [own.sum(), lost[own].sum(), segments[own].sum()]
-    return found
+        result += [own.sum(), lost[own].sum(), segments[own].sum()]
+    return result
 
 
 def pooled(statistic: Callable[..., Column], *columns: Cells) -> stats.Interval:
-    """A statistic of the means over all files together, with its interval over files.
+    """Return a statistic of the means over all files, with its interval over files.
 
     Parameters
     ----------
     statistic
-        From means of each column, shape (k,), to one number each.
+        Function from the means of each column, shape (k,), to an array of shape (k,).
     columns
-        One or several each: with one axis its values.
+        Cells with at most one axis; each value of the axis is a column.
     """
     table = np.column_stack([column.values for column in columns])
     estimate, samples = resampling.bootstrap(table, lambda mean: statistic(*mean.T))
@@ -285,50 +288,50 @@ def pooled(statistic: Callable[..., Column], *columns: Cells) -> stats.Interval:
 
 
 def ratio(counts: Cells, part: str, whole: str) -> stats.Interval:
-    """Share of all files together."""
+    """Return a ratio of counters over all files."""
     return pooled(np.divide, counts.at(count=part), counts.at(count=whole))
 
 
 def bunching(counts: Cells) -> stats.Interval:
-    """Share of lost bursts that the next one follows, over the share of all bursts: 1 where losses are independent."""
+    """Return P(burst lost | previous one lost) / P(burst lost), which is 1 for independent losses."""
 
     def times(lost: Column, bursts: Column, again: Column) -> Column:
         lost = np.maximum(lost, np.finfo(np.float64).tiny)
         return (again / lost) / (lost / bursts)
 
-    return pooled(times, *(counts.at(count=one) for one in ("lost", "bursts", "lost after lost")))
+    return pooled(times, *(counts.at(count=item) for item in ("lost", "bursts", "lost after lost")))
 
 
 def independent(counts: Cells, steps: Cells, centre: float) -> stats.Interval:
-    """What independent losses of the measured mean give, with the interval of measurement and ladder together.
+    """Return the result of independent losses at the observed mean, with the joint interval of losses and ladder.
 
     Parameters
     ----------
     counts
-        Of runs over the core.
+        Counters of the runs over the core.
     steps
-        Goodput, or segments a burst, over ``step``.
+        Goodput, or segments per burst, over ``step``.
     centre
-        Probability at the step 1.
+        Probability at step 1.
     """
-    lost, bursts = (counts.at(count=one) for one in ("lost", "bursts"))
+    lost, bursts = (counts.at(count=item) for item in ("lost", "bursts"))
     return pooled(lambda lost, bursts, *steps: between(lost / bursts / centre, steps), lost, bursts, steps)
 
 
 def difference(goodput: Cells, counts: Cells, steps: Cells, centre: float) -> stats.Interval:
-    """How much more goodput contention leaves than :func:`independent` losses do, in per cent, from the same."""
+    """Return the goodput with contention relative to :func:`independent` losses, in %, from the same resamples."""
 
     def percent(goodput: Column, lost: Column, bursts: Column, *steps: Column) -> Column:
         return 100 * (goodput / between(lost / bursts / centre, steps) - 1)
 
-    return pooled(percent, goodput, *(counts.at(count=one) for one in ("lost", "bursts")), steps)
+    return pooled(percent, goodput, *(counts.at(count=item) for item in ("lost", "bursts")), steps)
 
 
 def between(step: Column, values: Sequence[Column]) -> Column:
-    """Goodput, or segments a burst, between the steps of the ladder.
+    """Interpolate goodput, or segments per burst, between the steps of the ladder.
 
-    The time of a file and its number of bursts grow about evenly with the losses, so the polynomial goes through what
-    is inverse to them (Lagrange's form).
+    The time of a file and its number of bursts grow almost linearly with the losses. The polynomial therefore
+    interpolates the inverse values (Lagrange's form).
     """
     at = np.clip(step, LADDER[0], LADDER[-1])
     inverse = np.zeros_like(at)
@@ -340,7 +343,7 @@ def between(step: Column, values: Sequence[Column]) -> Column:
 
 
 def by_lengths(cross: str, counts: Cells) -> tuple[list[Row], Series]:
-    """Shares of lost bursts by the segments in them, over all timers and both senders; the curve has their means."""
+    """Return shares of lost bursts by their segments, over all timers and both senders; the curve has their means."""
     own = functools.reduce(operator.add, [counts.at(way=name) for name, way in WAYS.items() if way.cross == cross])
     rows, x = [], []
     for length in LENGTHS:
@@ -349,7 +352,7 @@ def by_lengths(cross: str, counts: Cells) -> tuple[list[Row], Series]:
             share = ratio(own, f"lost of {length}", f"bursts of {length}").times(100)
             rows.append(row({"cross": cross, "segments": length}, "loss_pct", None, share, ""))
             x.append(round(float(segments / bursts), 4))
-    y, ci95 = [one.value for one in rows], intervals_of(rows)
+    y, ci95 = [item.value for item in rows], intervals_of(rows)
     return rows, Series("loss", {"cross": cross}, "segments in a burst", "", "bursts lost", "%", x, y, ci95)
 
 

@@ -1,4 +1,4 @@
-"""Figure 10: histograms of the segments of a flow that a burst carries."""
+"""Figure 10: histograms of the segments of a flow per burst."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,19 +26,19 @@ from optcp_papers.obs.paper import (
 PAPER_RUNS = 500
 """Files, section IV.B."""
 MEDIUM_S, FAST_S = 1e-3, 1e-2
-"""The timers with which the paper's flow is a medium and a fast one."""
+"""Timers with which the paper's flow is a medium and a fast one."""
 AXES = (BESIDE, ACK_TIMER, numbers("timer_s", (MEDIUM_S, FAST_S)))
 KINDS = ("exact", "tick")
-NOTE = "Panel (h) of the figure repeats the caption of (e); as the eighth combination it is the fast flow."
+NOTE = "Panel (h) of the figure repeats the caption of (e). As the eighth combination it must be the fast flow."
 
 
 def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
-    """One grid, with a cell a panel and kind of delayed-ACK timer."""
+    """Return one grid with a combination per panel and kind of delayed-ACK timer."""
     return {"histograms": grid("obs fig10", [AXES], settings, LOSSLESS, chosen, options)}
 
 
 def find(found: Found) -> Findings:
-    """The mean and the histogram of each cell, and the claims."""
+    """Return mean and histogram of each combination, and the claims."""
     bursts = found.only.once(bursts_by_size)
     means = rows({"segments_per_burst": mean_size(bursts).mean()}, key=delayed_key)
     claims = {
@@ -48,30 +48,30 @@ def find(found: Found) -> Findings:
         },
         "background-thins-bursts": {kind: fewer(bursts, kind) for kind in KINDS},
     }
-    return Findings(means, claims, [histogram(one.key, bursts) for one in means], [NOTE])
+    return Findings(means, claims, [histogram(mean.key, bursts) for mean in means], [NOTE])
 
 
 def pct(bursts: Cells) -> NDArray[np.float64]:
-    """Share of the bursts of all files of a cell, in per cent, by number of segments from 0."""
+    """Return the share of bursts of all files by number of segments from 0, in %."""
     counts = bursts.values.sum(axis=0)
     return np.concatenate([[0.0], 100 * counts / counts.sum()])
 
 
 def even_pct(bursts: Cells) -> float:
-    """Share of bursts with an even number of segments, in per cent."""
+    """Return the share of bursts with an even number of segments, in %."""
     return float(pct(bursts)[::2].sum())
 
 
 def histogram(key: Key, bursts: Cells) -> Series:
-    """The bars of the cell of a key."""
+    """Return the histogram of one combination."""
     share = pct(bursts.at(**{axis.name: key[axis.name] for axis in AXES}))
     drawn = np.flatnonzero(share)
-    x, y = drawn.astype(np.float64).tolist(), [round(one, 4) for one in share[drawn].tolist()]
+    x, y = drawn.astype(np.float64).tolist(), [round(item, 4) for item in share[drawn].tolist()]
     return Series("histogram", key, "segments of the flow in a burst", "", "share of bursts", "%", x, y)
 
 
 def whole_trains(bursts: Cells) -> list[Part]:
-    """Judge: 8 or 9 segments at 1 ms, and the whole window at 10 ms, in more than 90 % of the bursts."""
+    """Judge: more than 90 % of the bursts carry 8 or 9 segments at 1 ms, and the whole window at 10 ms."""
     medium = float(pct(bursts.at(timer_s=MEDIUM_S))[8:10].sum())
     fast = float(pct(bursts.at(timer_s=FAST_S))[WINDOW])
     return [
@@ -81,7 +81,7 @@ def whole_trains(bursts: Cells) -> list[Part]:
 
 
 def breaks_up(fast: Cells) -> list[Part]:
-    """Judge: two segments are the most or second most frequent, and even sizes prevail, at 10 ms."""
+    """Judge: at 10 ms two segments are the most or second most frequent size, and even sizes prevail."""
     share, even = pct(fast), even_pct(fast)
     place = int((share > share[2]).sum()) + 1
     return [
@@ -91,11 +91,11 @@ def breaks_up(fast: Cells) -> list[Part]:
 
 
 def fewer(bursts: Cells, kind: str) -> list[Part]:
-    """Judge: fewer segments a burst with background at both timers and both ACK modes; even sizes with delayed ACKs."""
+    """Judge: fewer segments per burst with background at both timers and ACK modes; even sizes with delayed ACKs."""
     parts, means = [], mean_size(bursts)
     for timer in (MEDIUM_S, FAST_S):
         for ack in ("none", kind):
-            alone, beside = (means.at(timer_s=timer, background=one, ack_timer=ack) for one in BACKGROUND)
+            alone, beside = (means.at(timer_s=timer, background=item, ack_timer=ack) for item in BACKGROUND)
             text = f"{ms(timer)}, delayed ACK {ack}: with minus without"
             parts.append(judge.paired_part(text, beside, alone, "below", "segments"))
         even = even_pct(bursts.at(timer_s=timer, background="yes", ack_timer=kind))

@@ -1,4 +1,4 @@
-"""Figure 11: how the train of a fast flow's window stays whole alone."""
+"""Figure 11: a fast flow alone sends each window in one burst."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,12 +21,12 @@ from optcp_papers.obs.trains import (
 
 
 def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
-    """One file alone, packet by packet."""
+    """Return one file alone with a packet trace."""
     return {LISTED: transfers("obs, trains, alone", "no", PACKETS, chosen, options)}
 
 
 def find(found: Found) -> Findings:
-    """Bursts a round, and the claim."""
+    """Return the bursts per round trip, and the claim."""
     train, listed = found.only.once(trains).values[0], found.only.once(sent)
     window_s = WINDOW * 8 * SEGMENT_BYTES / (found.number("access_mbps") * 1e6)
     mean = row({}, "bursts_per_round", None, stats.mean([float(by_round(train).mean())]), "")
@@ -35,7 +35,7 @@ def find(found: Found) -> Findings:
 
 
 def stays_whole(train: Train, sent_ps: NDArray[np.int64], window_s: float) -> list[Part]:
-    """Judge: one burst in more than 90 % of the rounds, sent within the time that a window takes on the access link."""
+    """Judge: more than 90 % of the rounds have one burst, sent within the transmission time on the access link."""
     counts = by_round(train)
     share = 100 * float((counts == 1).mean())
     full = sent_ps[SLOW_START:]

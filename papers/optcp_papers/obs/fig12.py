@@ -1,4 +1,4 @@
-"""Figure 12: how the train of a fast flow's window breaks up beside other traffic."""
+"""Figure 12: with background traffic the window of a fast flow breaks up into several bursts."""
 
 import numpy as np
 
@@ -20,13 +20,13 @@ from optcp_papers.obs.trains import (
 
 
 def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
-    """Files whose bursts are listed, and one of which every packet is."""
+    """Return files with a list of bursts, and one with a packet trace."""
     listed = transfers("obs, trains, one file", "yes", PACKETS, chosen, options)
     return {NAME: listed_bursts(chosen, options), LISTED: listed}
 
 
 def find(found: Found) -> Findings:
-    """Bursts in the first round and in the last half, and the claim."""
+    """Return the bursts in the first round and in the last half, and the claim."""
     files = found.done[NAME].once(trains)
     measured = [
         *rows({"bursts_per_round": files.per_seed(first).mean()}, key={"rounds": "first"}),
@@ -37,22 +37,22 @@ def find(found: Found) -> Findings:
 
 
 def first(train: Train) -> float:
-    """Bursts in the first full round."""
+    """Return the number of bursts in the first full round."""
     return float(by_round(train)[0])
 
 
 def late(train: Train) -> float:
-    """Mean bursts a round in the last half."""
+    """Return the mean number of bursts per round in the last half."""
     counts = by_round(train)
     return float(counts[counts.size // 2 :].mean())
 
 
 def breaks_up(files: Samples) -> list[Part]:
-    """Judge: one burst in the first round of most files, more than two a round in the last half."""
+    """Judge: one burst in the first round of most files, more than two per round in the last half."""
     whole, mean = files.per_seed(first).values == 1, files.per_seed(late).values
     return [
         judge.share_part("one burst in the first full round", float(whole.sum()), whole.size, 0.5),
-        judge.paired_part("bursts a round in the last half, minus 2", mean, np.full_like(mean, 2.0), "above", ""),
+        judge.paired_part("bursts per round in the last half, minus 2", mean, np.full_like(mean, 2.0), "above", ""),
     ]
 
 

@@ -1,4 +1,4 @@
-"""Figure 13: the moving average of segments a burst beside other traffic."""
+"""Figure 13: moving average of segments per burst with background traffic."""
 
 from collections.abc import Mapping
 
@@ -11,7 +11,7 @@ from optcp_papers.obs.trains import MOVING, NAME, first_mean, listed_bursts, qua
 
 
 def find(found: Found) -> Findings:
-    """Means of parts of the transfer, the moving average over all files, and the claim."""
+    """Return means of parts of the transfer, the moving average over all files, and the claim."""
     files = found.only.once(trains)
     means = parts_of(files)
     measured = [
@@ -21,7 +21,7 @@ def find(found: Found) -> Findings:
 
 
 def parts_of(files: Samples) -> dict[str, Cells]:
-    """Mean segments a burst in parts of the transfer."""
+    """Return the mean segments per burst in parts of the transfer."""
     return {
         "first rounds": files.per_seed(first_mean),
         "third quarter": files.per_seed(lambda train: quarter_mean(train, 2)),
@@ -30,16 +30,16 @@ def parts_of(files: Samples) -> dict[str, Cells]:
 
 
 def moving_average(files: Samples) -> Series:
-    """Mean segments of each burst and those before it, 50 in all, over all files."""
+    """Return the mean segments of 50 consecutive bursts up to each burst, averaged over all files."""
     curves = [np.convolve(train, np.full(MOVING, 1 / MOVING), mode="valid") for train in files.values]
-    shortest = min(one.size for one in curves)
-    mean = np.mean([one[:shortest] for one in curves], axis=0)
+    shortest = min(curve.size for curve in curves)
+    mean = np.mean([curve[:shortest] for curve in curves], axis=0)
     x = [float(place + MOVING) for place in range(shortest)]
-    return Series("moving average", {}, "bursts", "", "segments a burst", "", x, mean.round(4).tolist())
+    return Series("moving average", {}, "bursts", "", "segments per burst", "", x, mean.round(4).tolist())
 
 
 def settles(means: Mapping[str, Cells]) -> list[Part]:
-    """Judge: the last quarter is as the third, and below the first rounds."""
+    """Judge: the last quarter equals the third, and is below the first rounds."""
     first, third, last = means.values()
     return [
         judge.equivalence_part("last quarter over third", percent(last, third), 5.0, "%"),

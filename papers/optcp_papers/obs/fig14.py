@@ -1,4 +1,4 @@
-"""Figure 14: how many segments of a flow a burst carries, over the assembly timer."""
+"""Figure 14: segments of a flow per burst, over the assembly timer."""
 
 import numpy as np
 
@@ -10,18 +10,18 @@ from optcp_papers.obs.goodput import percent
 from optcp_papers.obs.paper import PAPER, PAPER_RUNS, QUICK_RUNS, TIMERS_S, WORLD, curves, delayed_key, equation_3, ms
 
 JUDGED_S = tuple(timer for timer in TIMERS_S if 3e-4 <= timer <= 1e-2)
-"""The timers at which the paper's conclusions are judged."""
+"""Timers at which the paper's conclusions are judged."""
 OVER = 1.5
-"""How many times the mean an equation that overestimates strongly is at least."""
+"""Minimum ratio to the mean for a strong overestimate."""
 
 
 def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
-    """The lossless transfers, shared with figure 17."""
+    """Return the lossless transfers, shared with figure 17."""
     return {lossless.NAME: lossless.lossless(chosen, options)}
 
 
 def find(found: Found) -> Findings:
-    """Means by cell, both interpretations of equation 3, and the claims."""
+    """Return the means, both interpretations of equation 3, and the claims."""
     access = found.number("access_mbps")
     segments = found.only.once(lossless.measure).segments
     measured = rows({"segments_per_burst": segments.mean()}, key=delayed_key)
@@ -32,23 +32,23 @@ def find(found: Found) -> Findings:
             "with the segment that opens a burst": follows_equation(segments, access, opener=True),
         },
     }
-    series = curves(measured, "segments a burst", "")
+    series = curves(measured, "segments per burst", "")
     return Findings(measured, claims, [*series, *(_equation(access, opener=opener) for opener in (False, True))])
 
 
 def _equation(access_mbps: float, *, opener: bool) -> Series:
     name = "equation 3, with the segment that opens a burst" if opener else "equation 3"
     y = [round(equation_3(timer, access_mbps, opener=opener), 4) for timer in TIMERS_S]
-    return Series(name, {}, "assembly timer", "s", "segments a burst", "", list(TIMERS_S), y)
+    return Series(name, {}, "assembly timer", "s", "segments per burst", "", list(TIMERS_S), y)
 
 
 def overestimates(segments: Cells, access_mbps: float, kind: str) -> list[Part]:
-    """Judge: equation 3 is far above the mean with background; delayed ACKs count only without."""
+    """Judge: equation 3 is far above the mean with background; delayed ACKs only matter without it."""
     parts = []
     for timer in JUDGED_S:
         here = segments.at(timer_s=timer, background="yes")
         beside, delayed_beside = here.at(ack_timer="none"), here.at(ack_timer=kind)
-        # The ratio is above 1.5 where the mean is below the equation over 1.5.
+        # The ratio is above 1.5 if the mean is below the equation over 1.5.
         expected = np.full(len(here.seeds), equation_3(timer, access_mbps) / OVER)
         text = f"{ms(timer)}: mean with background minus equation 3 over {OVER:g}"
         parts.append(judge.paired_part(text, beside, expected, "below", "segments"))

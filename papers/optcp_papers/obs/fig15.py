@@ -26,17 +26,17 @@ NOT_DELAYED = "none"
 
 
 def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
-    """One grid a kind of timer, that of figure 16 to compare with, and the lossless one for the model's sizes."""
-    found = {kind: transfers(kind, chosen, options) for kind in (*KINDS, NOT_DELAYED)}
-    return {**found, lossless.NAME: lossless.lossless(chosen, options)}
+    """Return one grid per kind of timer, that of figure 16 for comparison, and the lossless one for burst sizes."""
+    result = {kind: transfers(kind, chosen, options) for kind in (*KINDS, NOT_DELAYED)}
+    return {**result, lossless.NAME: lossless.lossless(chosen, options)}
 
 
 seeds = runs_of(PAPER_RUNS, QUICK_RUNS, {lossless.NAME: (lossless.SIZES_RUNS, QUICK_RUNS)})
-"""The paper's 100 files; fewer where only the sizes of bursts are asked for."""
+"""Number of files: the paper's 100, and fewer if only burst sizes are needed."""
 
 
 def find(found: Found) -> Findings:
-    """Goodput by cell, the model's error, and the claims: of this figure, and those of figure 16 made of both."""
+    """Return goodput, the model's error, and the claims of this figure and those that also need figure 16."""
     goodput = {kind: found.done[kind].once(goodput_mbps) for kind in (*KINDS, NOT_DELAYED)}
     bursts = found.done[lossless.NAME].once(lossless.measure).bursts
     measured, errors, models = [], [], []

@@ -41,33 +41,33 @@ from optcp_papers.obs.predicted import MODEL_NOTE, held_against
 LOSS_EVENTS = "loss events"
 BENEFIT_S = tuple(timer for timer in TIMERS_S if timer <= 3e-3)
 SAME_ROUND_TRIP = {timer: f"same round trip, {ms(timer)}" for timer in BENEFIT_S}
-"""The grid of each timer."""
+"""Name of the grid of each timer."""
 LISTED = {"observe": [{"name": kind, "kind": kind} for kind in ("completions", "reordering", "segments-per-burst")]}
 REPAIRS = ("recovery", "timeout")
 NOTE = (
-    "For the correlation benefit at one round trip the path is shorter by the timer each way, since a burst "
-    "that only its size completes would keep the last ACKs of a window."
+    "For the correlation benefit at a constant RTT the path is shorter by the timer each way. A size limit instead of "
+    "the timer would hold the last ACKs of a window."
 )
 
 
 def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
-    """The figure's transfers; those of SACK alone once more with what losses led to, at two lengths of the path."""
+    """Return the figure's transfers, and those of SACK alone with loss events, at two lengths of the path."""
     sack = functools.partial(settings, background="no", recovery="sack")
-    found = {
+    result = {
         NOT_DELAYED: transfers(NOT_DELAYED, chosen, options),
         lossless.NAME: lossless.lossless(chosen, options),
         LOSS_EVENTS: grid("obs, loss events", [(numbers("timer_s", BENEFIT_S),)], sack, LISTED, chosen, options),
     }
     for timer, name in SAME_ROUND_TRIP.items():
-        # What the timer adds to a round trip is taken off the path.
+        # Subtract the delay of the timer from the path.
         shorter = {**chosen, "path_delay_ms": float(chosen["path_delay_ms"]) - 1e3 * timer}
         cell = functools.partial(sack, timer_s=timer)
-        found[name] = grid(f"obs, {name}", [()], cell, LISTED, shorter, options)
-    return found
+        result[name] = grid(f"obs, {name}", [()], cell, LISTED, shorter, options)
+    return result
 
 
 def find(found: Found) -> Findings:
-    """Goodput by cell, the model's error, and the claims."""
+    """Return goodput, the model's error, and the claims."""
     goodput = found.done[NOT_DELAYED].once(goodput_mbps)
     measured = rows({"goodput_mbps": goodput.mean()}, key=recovery_key(NOT_DELAYED))
     bursts = found.done[lossless.NAME].once(lossless.measure).bursts
@@ -84,25 +84,25 @@ def find(found: Found) -> Findings:
     )
 
 
-def loss_events(done: StudyResult) -> Cells:
-    """Recoveries and timeouts of the file."""
+def loss_events(done: Done) -> Cells:
+    """Return the number of recoveries and RTOs of the file."""
     return done["reordering"].count(event=REPAIRS)
 
 
 def benefit(segments: Cells, events: Cells, same: Sequence[Cells]) -> list[Part]:
-    """Judge: loss events fall as segments a burst grow, slope -1; goodput grows where the round trip stays.
+    """Judge: loss events fall with segments per burst (slope -1); goodput grows at a constant RTT.
 
     Parameters
     ----------
     segments, events
-        Mean segments a burst and loss events, over ``timer_s``.
+        Mean segments per burst and loss events, over ``timer_s``.
     same
-        Goodput at one round trip, timer by timer.
+        Goodput at a constant RTT, by timer.
     """
     estimate, samples = slope(segments.values, events.values)
     fit = judge.within_part("log-log slope", samples, estimate, len(segments.seeds), (-1.15, -0.85), 2, "")
-    values = [np.asarray(one) for one in same]
-    return [fit, *judge.trend_parts("goodput at one round trip", [*map(ms, BENEFIT_S)], values, "up", "Mb/s")]
+    values = [np.asarray(item) for item in same]
+    return [fit, *judge.trend_parts("goodput at constant RTT", [*map(ms, BENEFIT_S)], values, "up", "Mb/s")]
 
 
 FIG16 = Exhibit(

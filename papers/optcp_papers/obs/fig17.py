@@ -35,12 +35,12 @@ PACKETS = {
     "parameters.size": "1 MB",
     "observe": [{"name": "packets", "kind": "packets"}],
 }
-"""A shorter file, every packet of which is listed."""
+"""Settings of a shorter file with a packet trace."""
 NO_HARM_S = 5e-3
 
 
 def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
-    """The lossless transfers, shared with figure 14, and short ones whose packets are listed."""
+    """Return the lossless transfers, shared with figure 14, and short ones with packet traces."""
     alone = functools.partial(settings, background="no")
     return {
         lossless.NAME: lossless.lossless(chosen, options),
@@ -49,7 +49,7 @@ def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
 
 
 def find(found: Found) -> Findings:
-    """F_delay by cell, and the claims."""
+    """Return F_delay, and the claims."""
     measured = found.done[lossless.NAME].once(lossless.measure)
     merit = measured.goodput / measured.goodput.at(timer_s=TIMERS_S[0])  # equation 4
     longest = found.done[ROUND_TRIPS].once(longest_round_trips)
@@ -63,13 +63,13 @@ def find(found: Found) -> Findings:
     return Findings(f_delay, claims, [*curves(f_delay, "F_delay", ""), law])
 
 
-def longest_round_trips(done: StudyResult) -> Cells:
-    """The longest round trip of each run, in seconds."""
+def longest_round_trips(done: Done) -> Cells:
+    """Return the maximum RTT of each run, in s."""
     return done.each(longest_round_trip_s)
 
 
 def longest_round_trip_s(run: Run) -> float:
-    """From the transmission of a segment, of which there is one, to the ACK that it brought."""
+    """Return the maximum time from the only transmission of a segment to its ACK, in s."""
     sent, acked = (run["packets"].where(event=event) for event in ("sent", "acked"))
     sent_ps = dict(zip(sent["seq"].tolist(), sent["time_ps"].tolist(), strict=True))
     acked_ps = zip(acked["seq"].tolist(), acked["time_ps"].tolist(), strict=True)
@@ -77,10 +77,10 @@ def longest_round_trip_s(run: Run) -> float:
 
 
 def follows_equation(merit: Cells, measured: Lossless, longest_s: Cells, chosen: Chosen, kind: str) -> list[Part]:
-    """Judge: equation 5 within 0.01 alone; a round trip longer by 2 Tb at most; Reno as SACK."""
+    """Judge: equation 5 within 0.01 alone; an RTT increase of at most 2 Tb; Reno equals SACK."""
     parts = []
-    # Beside assembly a segment waits for the window in front of it, its ACK for the ACKs; each is sent once more at
-    # every link.
+    # Besides assembly, a segment waits for the window before it and its ACK for other ACKs; every link transmits each
+    # of them once more.
     transmissions_s = 4 * WINDOW * SEGMENT_BYTES * 8 / (float(chosen["access_mbps"]) * 1e6)
     for timer in TIMERS_S:
         here: Key = {"timer_s": timer, "background": "no", "ack_timer": kind}
@@ -88,7 +88,7 @@ def follows_equation(merit: Cells, measured: Lossless, longest_s: Cells, chosen:
         parts.append(judge.exact_part(f"{ms(timer)}: {mean:.4f} against {expected:.4f}", abs(mean - expected) <= 0.01))
         if kind == "none":
             longer = float(longest_s.at(timer_s=timer).values.max()) - rtt0_s(chosen)
-            text = f"{ms(timer)}: longest round trip {1e3 * longer:.3f} ms above RTT0"
+            text = f"{ms(timer)}: maximum RTT {1e3 * longer:.3f} ms above RTT0"
             parts.append(judge.exact_part(text, longer <= 2 * timer + transmissions_s))
             same = np.array_equal(measured.goodput.at(**here), measured.sack_goodput.at(timer_s=timer))
             parts.append(judge.exact_part(f"{ms(timer)}: Reno and SACK equal", same))
@@ -96,10 +96,10 @@ def follows_equation(merit: Cells, measured: Lossless, longest_s: Cells, chosen:
 
 
 def keeps_penalty(merit: Cells) -> list[Part]:
-    """Judge: no difference beyond 0.03 with background; no harm up to 5 ms."""
+    """Judge: with background no difference above 0.03, and no harm up to 5 ms."""
     parts = []
     for timer in TIMERS_S[1:]:
-        alone, beside = (merit.at(timer_s=timer, background=one) for one in BACKGROUND)
+        alone, beside = (merit.at(timer_s=timer, background=item) for item in BACKGROUND)
         parts.append(judge.equivalence_part(f"{ms(timer)}: with minus without", beside - alone, 0.03, ""))
         if timer <= NO_HARM_S:
             least = min(float(alone.values.mean()), float(beside.values.mean()))

@@ -1,4 +1,4 @@
-"""Figures 3 and 4: one segment is lost, with Reno and with SACK."""
+"""Figures 3 and 4: loss of one segment, with Reno and with SACK."""
 
 import numpy as np
 
@@ -13,7 +13,7 @@ TIMER_S = 1e-5
 
 
 def reno_alone(found: Found) -> Findings:
-    """The trace, how long recovery took, and the claim."""
+    """Return the trace, the duration of recovery, and the claim."""
     reno = traced(found, "reno", LOST)
     claims = {"reno-one-loss": {"reno": reno_steps(reno, round_trip_s(found.chosen, TIMER_S))}}
     rows = [*_rows("reno", reno), *point_rows("reno", reno, "loss")]
@@ -21,7 +21,7 @@ def reno_alone(found: Found) -> Findings:
 
 
 def sack_and_reno(found: Found) -> Findings:
-    """The trace, how long recovery took, and the claim."""
+    """Return the trace, the duration of recovery, and the claim."""
     sack, reno = (traced(found, sender, LOST) for sender in ("sack", "reno"))
     claims = {"sack-one-loss": {"sack": sack_steps(sack, reno)}}
     rows = [*_rows("sack", sack), *_rows("reno", reno), *point_rows("sack", sack, "loss")]
@@ -35,7 +35,7 @@ def _rows(sender: str, one: Trace) -> list[Row]:
 
 
 def reno_steps(one: Trace, round_trip: float) -> list[Part]:
-    """Judge: half the flight and three, one more for each duplicate ACK, half the flight a round trip later."""
+    """Judge: half the flight plus three, plus one per further duplicate ACK; half the flight one RTT later."""
     first, after = one.span()
     half = WINDOW / 2
     steps = np.diff(one.cwnd[first:after])
@@ -51,7 +51,7 @@ def reno_steps(one: Trace, round_trip: float) -> list[Part]:
 
 
 def sack_steps(sack: Trace, reno: Trace) -> list[Part]:
-    """Judge: half the flight, held, and out of recovery when Reno is."""
+    """Judge: half the flight, constant in recovery, which ends when Reno's ends."""
     first, after = sack.span()
     inside = sack.cwnd[first:after]
     apart = 1e6 * (sack.recovery_s() - reno.recovery_s())

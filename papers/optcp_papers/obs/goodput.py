@@ -1,4 +1,4 @@
-"""Goodput over the assembly timer where bursts are lost: the transfers and statements behind figures 15 and 16."""
+"""Goodput over the assembly timer with burst losses: transfers and claims of figures 15 and 16."""
 
 import functools
 from collections.abc import Callable
@@ -14,23 +14,23 @@ LOW_S = (1e-5, 3e-5, 1e-4)
 MIDDLE_S = (3e-4, 1e-3, 3e-3, 1e-2)
 HIGHEST_S = TIMERS_S[-1]
 AXES = (RECOVERY, BESIDE, TIMER)
-"""The four curves of a figure."""
+"""Axes of the four curves of a figure."""
 OBSERVE = {"observe": [{"name": "completions", "kind": "completions"}]}
 
 
 def transfers(ack_timer: str, chosen: Chosen, options: Options) -> Grid:
-    """Files of a kind of delayed-ACK timer, with the paper's loss probability."""
+    """Return the grid of files with a kind of delayed-ACK timer and the paper's loss probability."""
     cell = functools.partial(settings, ack_timer=ack_timer)
     return grid(f"obs, losses, delayed ACK {ack_timer}", [AXES], cell, OBSERVE, chosen, options)
 
 
 def percent(first: Cells, second: Cells) -> Cells:
-    """How much higher the first is than the second, one a file, in per cent of the second's mean."""
+    """Return the difference of two values per file, in % of the second's mean."""
     return 100 * (first - second) / float(second.values.mean())
 
 
 def reno_and_sack(goodput: Cells) -> list[Part]:
-    """Judge: alike at low timers and the highest, SACK better in between."""
+    """Judge: Reno equals SACK at low timers and at the maximum; SACK is better in between."""
     parts = []
     for background in BACKGROUND:
         for timer in (*LOW_S, HIGHEST_S, *MIDDLE_S):
@@ -45,7 +45,7 @@ def reno_and_sack(goodput: Cells) -> list[Part]:
 
 
 def with_background(goodput: Cells) -> list[Part]:
-    """Judge: background makes no difference at low timers, costs at middle ones, and helps at the highest."""
+    """Judge: background makes no difference at low timers, costs at middle ones, and helps at the maximum."""
     parts = []
     for recovery in RECOVERIES:
         for timer in (*LOW_S, *MIDDLE_S, HIGHEST_S):
@@ -61,7 +61,7 @@ def with_background(goodput: Cells) -> list[Part]:
 
 
 def best_timer(goodput: Cells) -> list[Part]:
-    """Judge: of each curve the maximum is between 0.3 and 10 ms, and the highest timer is below the lowest."""
+    """Judge: each curve has its maximum between 0.3 and 10 ms, and its last timer is below its first."""
     parts = []
     for recovery in RECOVERIES:
         for background in BACKGROUND:
@@ -82,11 +82,11 @@ STATEMENTS: dict[str, Callable[[Cells], list[Part]]] = {
     "background-by-timer": with_background,
     "best-timer": best_timer,
 }
-"""What the paper says of both figures."""
+"""Judges of the paper's claims about both figures."""
 
 
 def slope(x: NDArray[np.float64], y: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
-    """Slope of the log-log fit of the mean of ``y`` over the mean of ``x``, and its bootstrap over the files.
+    """Return the slope of the log-log fit of the mean of ``y`` over the mean of ``x``, and its bootstrap over files.
 
     Parameters
     ----------
@@ -96,11 +96,11 @@ def slope(x: NDArray[np.float64], y: NDArray[np.float64]) -> tuple[float, NDArra
 
     def fit(mean: NDArray[np.float64]) -> NDArray[np.float64]:
         half = mean.shape[1] // 2
-        # Few files may have no loss at all with a timer: such a resample is as steep as can be.
+        # Few files may have no loss at all with a timer: the slope of such a resample is infinite.
         with np.errstate(divide="ignore"):
             log_x, log_y = np.log(mean[:, :half]), np.log(mean[:, half:])
         log_x = log_x - log_x.mean(axis=1, keepdims=True)
-        found: NDArray[np.float64] = (log_x * log_y).sum(axis=1) / (log_x**2).sum(axis=1)
-        return found
+        result: NDArray[np.float64] = (log_x * log_y).sum(axis=1) / (log_x**2).sum(axis=1)
+        return result
 
     return resampling.bootstrap(np.column_stack([x, y]), fit, judge.TREND_RESAMPLES)

@@ -1,4 +1,4 @@
-"""The lossless transfers behind figures 14 and 17 and the model: every timer, every ACK, alone and not."""
+"""Lossless transfers of figures 14 and 17 and of the model: all timers and ACK modes, with and without background."""
 
 from dataclasses import dataclass
 
@@ -17,15 +17,15 @@ from optcp_papers.obs.paper import (
 
 NAME = "lossless"
 PRODUCTS = ((ACK_TIMER, BESIDE, TIMER), (Axis("recovery", ("sack",)), TIMER))
-"""Without losses Reno and SACK do the same: of SACK each timer once."""
+"""Axes. Without losses Reno equals SACK, so SACK has each timer once."""
 SIZES_RUNS = 20
-"""Files behind the sizes of bursts that the model takes: each has thousands of bursts."""
+"""Number of files for the burst sizes of the model; each has thousands of bursts."""
 OBSERVE = [{"name": kind, "kind": kind} for kind in ("completions", "segments-per-burst")]
 LOSSLESS: Settings = {"parameters.loss_probability": 0, "observe": OBSERVE}
 
 
 def lossless(chosen: Chosen, options: Options) -> Grid:
-    """The grid that the figures share."""
+    """Return the grid that the figures share."""
 
     def cell(timer_s: float, background: str = "no", **rest: str) -> Settings:
         return settings(timer_s, background, **rest)
@@ -35,14 +35,14 @@ def lossless(chosen: Chosen, options: Options) -> Grid:
 
 @dataclass(frozen=True)
 class Lossless:
-    """What is measured; cells have the axes ``ack_timer``, ``background`` and ``timer_s``.
+    """Results of the lossless transfers, over ``ack_timer``, ``background`` and ``timer_s``.
 
     Attributes
     ----------
     goodput, sack_goodput
-        In Mb/s; that of SACK over ``timer_s`` alone.
+        Goodput in Mb/s; SACK's is over ``timer_s`` only.
     bursts
-        By number of segments, axis ``segments``.
+        Number of bursts by segments, axis ``segments``.
     """
 
     goodput: Cells
@@ -51,17 +51,17 @@ class Lossless:
 
     @property
     def segments(self) -> Cells:
-        """Mean segments a burst."""
+        """Mean segments per burst."""
         return mean_size(self.bursts)
 
 
-def measure(done: StudyResult) -> Lossless:
-    """Reduce the runs; the exhibits share the result (``StudyResult.once``)."""
+def measure(done: Done) -> Lossless:
+    """Evaluate the runs; the experiments share the result (``Done.once``)."""
     reno, sack = parts(done, PRODUCTS)
     return Lossless(goodput_mbps(reno), goodput_mbps(sack).at(recovery="sack"), bursts_by_size(reno))
 
 
 def shares(bursts: Cells) -> dict[int, float]:
-    """Of the bursts of one cell the share that carries so many segments, over all files."""
+    """Return the share of bursts over all files, by number of segments."""
     counts = bursts.values.sum(axis=0)
     return {size: count / counts.sum() for size, count in enumerate(counts.tolist(), 1) if count}

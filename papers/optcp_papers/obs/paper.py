@@ -1,4 +1,4 @@
-"""What all exhibits of the paper share: its network, its cells, and what a run gives of its file."""
+"""Network, parameter combinations and metrics that all experiments of the OBS paper share."""
 
 import itertools
 import math
@@ -21,23 +21,23 @@ PAPER = (
 SCENARIO = Path(__file__).with_name("scenarios") / "obs.toml"
 
 PAPER_RUNS = 100
-"""Files a point, section IV.C."""
+"""Number of files per point (section IV.C)."""
 QUICK_RUNS = 5
 TIMERS_S = (1e-5, 3e-5, 1e-4, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2, 1e-1)
-"""From the lowest timer of section IV.C to the highest of its figures, three a decade."""
+"""Assembly timers from the minimum of section IV.C to the maximum of its figures, three per decade."""
 WINDOW = 44
-"""Segments of 1460 B in 65535 B, table I."""
+"""Window in segments: 1460 B in 65535 B (table I)."""
 SEGMENT_BYTES = 1500
 """On the wire."""
 PS = 1_000_000_000_000
 """Picoseconds a second."""
 
 ACKS = {"none": "every-packet", "exact": "delayed", "tick": "delayed-tick"}
-"""Kinds of delayed-ACK timer, none among them, and the scenario's ``ack``."""
+"""Value of the scenario's ``ack`` by kind of delayed-ACK timer."""
 BACKGROUND = ("no", "yes")
 RECOVERIES = ("reno", "sack")
 DIRECTION = "E->F"
-"""The port behind which the file's segments travel in bursts."""
+"""Port whose bursts carry the file's segments."""
 
 WORLD = (
     Assumed("access_mbps", 100.0, positive, "parameters.access"),
@@ -50,7 +50,7 @@ WORLD = (
     Assumed("largest_bytes", 1500, positive_int, "parameters.largest"),
     Assumed("profile", "opnet-11", str, "tcp.file.profile"),
 )
-"""Unstated parameters: figures 8 and 9, which would state some of them, are lost from its text."""
+"""Unstated parameters. Figures 8 and 9, which would state some of them, are missing in the paper's text."""
 
 TIMER = Axis("timer_s", tuple(map(str, TIMERS_S)))
 """Assembly timers."""
@@ -60,12 +60,12 @@ RECOVERY = Axis("recovery", RECOVERIES)
 
 
 def numbers(name: str, values: Iterable[float]) -> Axis:
-    """An axis of plain numbers."""
+    """Return an axis of plain numbers."""
     return Axis(name, tuple(map(str, values)))
 
 
 def settings(timer_s: float, background: str, ack_timer: str = "none", recovery: str = "reno") -> dict[str, Any]:
-    """What makes the scenario the world of one cell: one value of each of the axes above."""
+    """Return the scenario settings of one combination, with one value of each of the axes above."""
     chosen = {
         "parameters.timer": f"{round(1e6 * timer_s)} us",
         "parameters.ack": ACKS[ack_timer],
@@ -89,19 +89,19 @@ def grid(
     scenario: Path = SCENARIO,
     world: tuple[Assumed, ...] = WORLD,
 ) -> Grid:
-    """Every combination of the axes' values, the last axis fastest.
+    """Return the grid of all combinations of the axes' values, the last axis fastest.
 
     Parameters
     ----------
     products
-        Usually the axes alone. Where the cells are no grid: several grids whose cells follow each other, which
-        :func:`parts` takes apart again.
+        Usually only the axes. If the combinations are no grid: several grids whose combinations follow each other,
+        which :func:`parts` separates again.
     cell
-        From one value of each axis, by its name, to the settings of that cell.
+        Function from one value of each axis, by name, to the settings of that combination.
     more
-        Settings of all cells.
+        Settings of all combinations.
     only
-        Which of the combinations there are; left out, all.
+        Mask of the combinations to use; all if omitted.
     """
     every = [
         cell(**{axis.name: key_value(axis, place) for axis, place in zip(axes, at, strict=True)})
@@ -113,22 +113,22 @@ def grid(
     return replace(made, named=products[0]) if len(products) == 1 and only is None else made
 
 
-def parts(done: StudyResult, products: Sequence[Axes]) -> list[StudyResult]:
-    """The grids that a study's cells are, one after the other."""
-    found, branches = [], iter(done.grid.branches)
+def parts(done: Done, products: Sequence[Axes]) -> list[Done]:
+    """Return the grids of which a study consists, in order."""
+    result, branches = [], iter(done.grid.branches)
     for axes in products:
         own = tuple(itertools.islice(branches, math.prod(map(len, axes))))
-        found.append(replace(done, grid=replace(done.grid, branches=own, named=axes), _memo={}))
-    return found
+        result.append(replace(done, grid=replace(done.grid, branches=own, named=axes), _memo={}))
+    return result
 
 
-def goodput_mbps(done: StudyResult) -> Cells:
-    """Useful data received at the destination per unit of time, over the transfer of the file.
+def goodput_mbps(done: Done) -> Cells:
+    """Return the useful data received at the destination per unit of time, over the transfer of the file.
 
     Raises
     ------
     RunFailed
-        If the file was not there when the run ended.
+        If the file was unfinished at the end of the run.
     """
     table, run = done.rows("completions")
     there = table.numbers("finished")
@@ -136,40 +136,40 @@ def goodput_mbps(done: StudyResult) -> Cells:
         seed = done.seeds[run[~there][0] // len(done.grid.branches)]
         raise RunFailed(f"seed {seed}: the file did not end; a longer run is needed")
     took_ps = table.numbers("time_ps").astype(np.float64) - table.numbers("start_ps").astype(np.float64)
-    found = np.empty(len(done.seeds) * len(done.grid.branches))
-    found[run] = 8e-6 * table.numbers("bytes") / (took_ps / PS)
-    return done.cells(found, name="goodput_mbps")
+    result = np.empty(len(done.seeds) * len(done.grid.branches))
+    result[run] = 8e-6 * table.numbers("bytes") / (took_ps / PS)
+    return done.cells(result, name="goodput_mbps")
 
 
-def bursts_by_size(done: StudyResult) -> Cells:
-    """How many bursts towards the server carried so many segments of the file: axis ``segments``, from one up."""
+def bursts_by_size(done: Done) -> Cells:
+    """Return the number of bursts to the server by segments of the file: axis ``segments``, from 1."""
     table, run = done.rows("segments-per-burst")
     there = table.is_("port", DIRECTION) & (table.numbers("segments") > 0)
     segments = table.numbers("segments")[there].astype(np.int64)
-    found = np.zeros((len(done.seeds) * len(done.grid.branches), max(WINDOW, int(segments.max()))))
-    np.add.at(found, (run[there], segments - 1), table.numbers("bursts")[there])
-    return done.cells(found, (numbers("segments", range(1, 1 + found.shape[1])),))
+    result = np.zeros((len(done.seeds) * len(done.grid.branches), max(WINDOW, int(segments.max()))))
+    np.add.at(result, (run[there], segments - 1), table.numbers("bursts")[there])
+    return done.cells(result, (numbers("segments", range(1, 1 + result.shape[1])),))
 
 
-def segments_per_burst(done: StudyResult) -> Cells:
-    """Segments of the file a burst, of bursts that carry any."""
+def segments_per_burst(done: Done) -> Cells:
+    """Return the segments of the file per burst, over bursts that carry any."""
     return mean_size(bursts_by_size(done))
 
 
 def mean_size(bursts: Cells) -> Cells:
-    """Mean segments of bursts that are counted by size."""
+    """Return the mean segments of bursts that are counted by size."""
     sizes = np.array(bursts.axis("segments").numbers)
     return bursts.each(lambda counts: counts * sizes).total("segments") / bursts.total("segments")
 
 
 def recovery_key(ack_timer: str) -> Callable[[Key], Key]:
-    """The key of rows of exhibits that compare Reno and SACK, with a kind of delayed-ACK timer."""
+    """Return a function for row keys of experiments that compare Reno and SACK, with a kind of delayed-ACK timer."""
     names = ("timer_s", "recovery", "background", "ack_timer")
     return lambda at: {name: {**at, "ack_timer": ack_timer}[name] for name in names}
 
 
 def delayed_key(at: Key) -> Key:
-    """The key of rows of exhibits that have delayed ACKs on one axis, whatever their timer."""
+    """Return the row key of experiments that have delayed ACKs of any timer on one axis."""
     delayed = "no" if at["ack_timer"] == "none" else "yes"
     return {
         "timer_s": at["timer_s"],
@@ -180,23 +180,23 @@ def delayed_key(at: Key) -> Key:
 
 
 def curves(rows: Sequence[Row], label: str, unit: str) -> list[Series]:
-    """One curve over the assembly timer for all rows that differ in it alone."""
+    """Return one curve over the assembly timer for all rows that only differ in it."""
     return curves_over(rows, "timer_s", over.Axis("assembly timer", "s"), over.Axis(label, unit))
 
 
 def ms(timer_s: float) -> str:
-    """A timer as text."""
+    """Write a timer as text."""
     return f"{1e3 * timer_s:g} ms"
 
 
 def equation_3(timer_s: float, access_mbps: float, *, opener: bool = False) -> float:
-    """Mean segments a burst of a single flow, equation 3.
+    """Return the mean segments per burst of a single flow by equation 3.
 
     Parameters
     ----------
     opener
-        Whether a burst also holds the segment that opened it, so that a timer of T holds floor(BW T) + 1; the paper
-        takes BW T.
+        Whether a burst also holds the segment that opened it, so that a timer of T holds floor(BW T) + 1. The paper
+        uses BW T.
     """
     access = access_mbps * 1e6 / (8 * SEGMENT_BYTES) * timer_s
     most = float(np.floor(access) + 1) if opener else access
@@ -204,15 +204,15 @@ def equation_3(timer_s: float, access_mbps: float, *, opener: bool = False) -> f
         return float(WINDOW)
     if most <= 1:
         return 1.0
-    # N_max bursts of S_max segments and one of what is left: together the window.
+    # N_max bursts of S_max segments and one with the remainder make up the window.
     return WINDOW / float(np.ceil(WINDOW / most))
 
 
 def rtt0_s(chosen: Chosen) -> float:
-    """The propagation of a round trip: twice the path and both access links."""
+    """Return the propagation delay of a round trip: twice the path and both access links."""
     return 2e-3 * (float(chosen["path_delay_ms"]) + 2 * float(chosen["access_delay_ms"]))
 
 
 def equation_5(timer_s: float, rtt0_s: float) -> float:
-    """Figure of merit of the delay penalty."""
+    """Return the figure of merit of the delay penalty by equation 5."""
     return rtt0_s / (rtt0_s + 2 * timer_s)

@@ -1,4 +1,4 @@
-"""The points that the paper numbers in the figures of a window: where a trace has them."""
+"""Numbered points in the paper's figures of the congestion window, and their positions in a trace."""
 
 from typing import Literal, NamedTuple
 
@@ -13,12 +13,12 @@ First = Literal["loss", "detection"]
 
 
 class Point(NamedTuple):
-    """One number of a figure; duplicate ACKs share one.
+    """One number of a figure, which several duplicate ACKs can share.
 
     Attributes
     ----------
     at_s, cwnd
-        Seconds from the start of the run, and segments; equally long.
+        Times from the start of the run in s, and windows in segments, of equal length.
     """
 
     at_s: NDArray[np.float64]
@@ -26,31 +26,31 @@ class Point(NamedTuple):
 
 
 def lost_at_s(one: Trace) -> float:
-    """When the first of the lost segments was sent."""
+    """Return the time at which the first of the lost segments was sent."""
     return float(one.sent[one.sent[:, 1] == FIRST_LOST][0, 0]) / 1e12
 
 
 def numbered(one: Trace, first: First) -> dict[int, Point]:
-    """Find the points of section III.B.
+    """Return the points of section III.B.
 
     Parameters
     ----------
     first
-        What the paper has as point 1: the loss (figures 3 and 4), or its detection by the third duplicate ACK,
-        where the window is still that of before (figures 5 and 6).
+        Event at point 1 of the paper: the loss (figures 3 and 4), or its detection by the third duplicate ACK
+        with the previous window (figures 5 and 6).
 
     Returns
     -------
     dict
-        1: see ``first``; 2: the window as recovery begins; 3: at each further duplicate ACK; 4: as the ACK of the
-        retransmission ends recovery; 5: as the timer expires, where it does.
+        1: see ``first``; 2: window at the start of recovery; 3: each further duplicate ACK; 4: ACK of the
+        retransmission, which ends recovery; 5: RTO, if there is one.
     """
     begin, end = one.span()
     at_s = lost_at_s(one) if first == "loss" else float(one.at_s[begin])
     before = int(np.searchsorted(one.at_s, at_s, side="right")) - 1 if first == "loss" else begin - 1
     further = one.duplicates_s[(one.duplicates_s > one.at_s[begin]) & (one.duplicates_s < one.at_s[end])]
     held = np.searchsorted(one.at_s, further, side="right") - 1
-    found = {
+    result = {
         1: Point(np.array([at_s]), one.cwnd[[before]]),
         2: Point(one.at_s[[begin]], one.cwnd[[begin]]),
         3: Point(further, one.cwnd[held]),
@@ -58,12 +58,12 @@ def numbered(one: Trace, first: First) -> dict[int, Point]:
     }
     if one.timeouts[-1]:
         expiry = int(np.argmax(one.timeouts > 0))
-        found[5] = Point(one.at_s[[expiry]], one.cwnd[[expiry]])
-    return found
+        result[5] = Point(one.at_s[[expiry]], one.cwnd[[expiry]])
+    return result
 
 
 def point_rows(sender: str, one: Trace, first: First) -> list[Row]:
-    """When each point is, in milliseconds from the loss, and how large the window is there; of point 3 both ends."""
+    """Return time (ms after the loss) and window of each point; for point 3 of its first and last one."""
     rows = []
     for number, point in numbered(one, first).items():
         ends = {f"{number}": 0} if point.at_s.size == 1 else {f"{number}, first": 0, f"{number}, last": -1}
@@ -76,7 +76,7 @@ def point_rows(sender: str, one: Trace, first: First) -> list[Row]:
 
 
 def point_curves(sender: str, one: Trace, first: First) -> list[Series]:
-    """One series a number, to be marked on the window over time."""
+    """Return one series per number, for markers on the window over time."""
     return [
         Series(
             "point",

@@ -1,4 +1,4 @@
-"""The model of goodput for the cells of figures 15 and 16: its inputs, its curves, and how far off it is."""
+"""Goodput model for the combinations of figures 15 and 16: inputs, curves, and errors."""
 
 import itertools
 import math
@@ -13,26 +13,27 @@ from optcp_papers.obs.paper import BACKGROUND, RECOVERIES, SEGMENT_BYTES, TIMERS
 from optcp_papers.obs.prediction import Path, Sender, goodput_mbps, single_flow_sizes
 
 TICK_S = 0.5
-"""On which timers of the profile expire; a timer is late by half of it on average."""
+"""Clock tick of the profile's timers. A timer is late by half a tick on average."""
 ACK_WAIT_S = {"none": 0.0, "exact": 0.2, "tick": 0.1}
-"""How long a segment that comes alone waits for its ACK: not at all, the whole delay, or half a tick of it."""
+"""Wait for the ACK of a single segment: none, the whole delay, or half a tick of it."""
 ACK_BYTES = 40
 EQUATION_3, MEASURED = "equation 3", "measured without losses"
-"""Where the sizes of bursts come from."""
+"""Sources of the burst sizes."""
 MODEL_NOTE = (
-    "`model_error_pct` is how far the analytical model is above the measured mean, with the interval of that mean; "
-    "`sizes` says where its sizes of bursts come from. The model has no constant that was fitted to runs."
+    "`model_error_pct` is the excess of the analytical model over the simulated mean, with the interval of that mean. "
+    "`sizes` is the source of its burst sizes. No constant of the model was fitted to runs."
 )
 
 
 def round_trip_s(timer_s: float, background: str, chosen: Chosen) -> float:
-    """The mean round trip: the path, an assembler each way, and both ways over both access links.
+    """Return the mean RTT: the path, an assembler each way, and both ways over both access links.
 
-    Alone a train of segments or ACKs opens a burst and waits for the whole timer T. Other packets come lambda times a
-    second, so that the share T / (T + 1 / lambda) of the time a burst is open. A train that finds one open waits for
-    what is left, which wanders from round to round, because the gaps before bursts are random at both ends: below 0 the
-    train comes too late and opens the next burst, which makes it T; above T it opens the burst itself, and it stays T.
-    Such a walk has the density 2 w / T^2 and the mean 2 T / 3.
+    Without background, a train of segments or ACKs opens a burst and waits for the whole timer T. With background,
+    other packets arrive lambda times per second, so a burst is open for the share T / (T + 1 / lambda) of the time.
+    A train that finds an open burst waits for the remaining time, which performs a random walk over rounds, because the
+    gaps before bursts are random at both ends. Below 0 the train is too late and opens the next burst, so the wait
+    becomes T. Above T it opens the burst itself, and the wait stays T. Such a walk has the density 2 w / T^2 and the
+    mean 2 T / 3.
     """
     wait = timer_s
     if background == "yes":
@@ -45,7 +46,7 @@ def round_trip_s(timer_s: float, background: str, chosen: Chosen) -> float:
 def predicted_mbps(
     sizes: Mapping[int, float], chosen: Chosen, *, timer_s: float, background: str, ack_timer: str, recovery: str
 ) -> float:
-    """Goodput of a cell by the model."""
+    """Return the goodput of a combination by the model, in Mb/s."""
     printed = tables("obs")
     sender = Sender(
         WINDOW,
@@ -61,16 +62,16 @@ def predicted_mbps(
 
 
 def held_against(ack_timer: str, goodput: Cells, bursts: Cells, chosen: Chosen) -> tuple[list[Row], list[Series]]:
-    """The model's error at every timer and over all of a curve's, and its curves, of a kind of delayed-ACK timer.
+    """Return error rows (per timer and over each curve) and curves of the model for a kind of delayed-ACK timer.
 
     Parameters
     ----------
     goodput
-        In Mb/s, over ``recovery``, ``background`` and ``timer_s``.
+        Goodput in Mb/s, over ``recovery``, ``background`` and ``timer_s``.
     bursts
-        By size, see :class:`optcp_papers.obs.lossless.Lossless`. Equation 3 is for a flow alone.
+        Bursts by size (:class:`optcp_papers.obs.lossless.Lossless`). Equation 3 is only for a flow alone.
     """
-    found: list[Row] = []
+    result: list[Row] = []
     series: list[Series] = []
     per_second = float(chosen["access_mbps"]) * 1e6 / (8 * SEGMENT_BYTES)
     for recovery, background in itertools.product(RECOVERIES, BACKGROUND):
@@ -84,12 +85,12 @@ def held_against(ack_timer: str, goodput: Cells, bursts: Cells, chosen: Chosen) 
             mean = goodput.at(recovery=recovery, background=background).mean()
             errors = _errors_pct(model, mean)
             key: Key = {**where, "sizes": source}
-            found += rows({"model_error_pct": errors}, key=lambda at: {**at, **key})
+            result += rows({"model_error_pct": errors}, key=lambda at: {**at, **key})
             rms = math.sqrt(float(np.mean(errors.estimate**2)))
-            found.append(row(key, "model_rms_error_pct", None, stats.mean([rms]), ""))
-            y = [round(one, 4) for one in model]
+            result.append(row(key, "model_rms_error_pct", None, stats.mean([rms]), ""))
+            y = [round(item, 4) for item in model]
             series.append(Series("model", key, "assembly timer", "s", "goodput", "Mb/s", list(TIMERS_S), y))
-    return found, series
+    return result, series
 
 
 def _errors_pct(model: Sequence[float], mean: Estimates) -> Estimates:
@@ -97,7 +98,7 @@ def _errors_pct(model: Sequence[float], mean: Estimates) -> Estimates:
 
 
 def _error_pct(model: float, mean: stats.Interval) -> stats.Interval:
-    """How far above the measured mean the model is, with the interval of that mean."""
+    """Return the excess of the model over the simulated mean in %, with the interval of that mean."""
     low = 100 * (model / mean.high - 1) if math.isfinite(mean.high) else -math.inf
     high = 100 * (model / mean.low - 1) if math.isfinite(mean.low) and mean.low > 0 else math.inf
     return stats.Interval(100 * (model / mean.estimate - 1), low, high, mean.n)

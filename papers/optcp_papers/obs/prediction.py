@@ -1,20 +1,25 @@
-"""An analytical model of goodput over bursts that are lost: correlation gain times delay penalty.
+"""Analytical model of goodput with burst losses: correlation gain times delay penalty.
 
-# Models
-The time of a file in round trips, by renewal: the file goes on at its window's limit, and each loss event adds what it
-costs. Loss events come once in S / p segments, because a burst is lost whole (the correlation benefit); what one
-costs depends on how many segments it takes, on the recovery, and on how far the window had grown again. A round trip
-is longer by twice the assembly timer (the delay penalty).
-# Source
-A. Detti, M. Listanti, Optical Switching and Networking 2 (2005): one loss event a burst. J. Padhye et al., SIGCOMM
+# Model
+The time of a file in round trips follows from renewal: the file proceeds at its window limit, and each loss event adds
+a cost. Loss events occur once per S / p segments, because a burst is lost as a whole (correlation benefit). The cost
+of an event depends on the number of lost segments, on the recovery, and on the regrowth of the window. An RTT is longer
+by twice the assembly timer (delay penalty).
+
+# References
+A. Detti, M. Listanti, Optical Switching and Networking 2 (2005): one loss event per burst. J. Padhye et al., SIGCOMM
 1998: cycles between loss events under a window limit, and the square-root law as their limit. K. Fall, S. Floyd,
-Computer Communication Review 1996: when two losses make Reno wait. The steps are derived in docs/details/obs.md.
+Computer Communication Review 1996: conditions under which two losses make Reno wait. docs/details/obs.md derives the
+steps.
+
 # Parameters
-Of :class:`Sender` and :class:`Path`; the sizes of bursts, from equation 3 or measured without losses.
-# Limits
-Cycles are of equal length; no two losses in one cycle disturb each other, and retransmissions arrive. A window that a
-loss finds below its limit counts as the mean cycle's end, but for Reno with two losses. Lost ACKs count only where one
-burst carries those of a whole window. The distribution of sizes is that of a run without losses.
+:class:`Sender`, :class:`Path`, and the burst sizes, from equation 3 or from runs without losses.
+
+# Limitations
+- Cycles have equal length. Two losses in one cycle do not interact, and retransmissions arrive.
+- A loss below the window limit counts at the end of the mean cycle, except for Reno with two losses.
+- Lost ACKs only count if one burst carries the ACKs of a whole window.
+- The distribution of sizes is that of a run without losses.
 """
 
 import math
@@ -22,27 +27,27 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 DUPLICATES = 3
-"""Duplicate ACKs that a fast retransmit takes, RFC 5681 section 3.2."""
+"""Number of duplicate ACKs for a fast retransmit (RFC 5681 section 3.2)."""
 TWO = 2
-"""Losses in a window that Reno can repair without a timeout."""
+"""Number of losses in a window that Reno can repair without an RTO."""
 
 
 @dataclass(frozen=True)
 class Sender:
-    """A sender and its receiver.
+    """Sender and its receiver.
 
     Attributes
     ----------
     window
-        The receiver's window, segments; ``math.inf`` for none.
+        Receive window in segments; ``math.inf`` for none.
     segments_an_ack
-        1, or 2 with delayed ACKs.
+        Segments per ACK: 1, or 2 with delayed ACKs.
     sack
-        Whether it is SACK; else Reno.
+        Whether the sender uses SACK; otherwise Reno.
     timeout_s
-        From a segment to its retransmission by the timer, on average.
+        Mean time from a segment to its retransmission by RTO.
     lone_ack_s
-        How long a segment that comes alone waits for its ACK, on average.
+        Mean delay of the ACK of a single segment.
     """
 
     window: float
@@ -54,16 +59,16 @@ class Sender:
 
 @dataclass(frozen=True)
 class Path:
-    """What a file goes over.
+    """Path of a file.
 
     Attributes
     ----------
     round_trip_s
-        With assembly.
+        RTT including assembly.
     loss_probability
-        Of a burst.
+        Loss probability of a burst.
     sizes
-        Segments of the flow in a burst to the share of the bursts that carry so many; shares add up to 1.
+        Share of bursts by number of segments of the flow; shares add up to 1.
     """
 
     round_trip_s: float
@@ -72,27 +77,27 @@ class Path:
 
     @property
     def mean_size(self) -> float:
-        """S, segments a burst."""
+        """Mean segments per burst, S."""
         return sum(size * share for size, share in self.sizes.items())
 
 
 def cycle_end(sender: Sender, segments: float) -> float:
-    """The window at a loss, if as many segments go through from one loss event to the next.
+    """Return the window at a loss if ``segments`` get through between two loss events.
 
-    The window begins at half of it and grows by 1 / b a round trip, so that w^2 3 b / 8 segments go through.
+    The window starts at half its final value and grows by 1 / b per round trip, so w^2 3 b / 8 segments get through.
     """
     return min(sender.window, math.sqrt(8 * segments / (3 * sender.segments_an_ack)))
 
 
 def cycle_rounds(sender: Sender, segments: float) -> float:
-    """Round trips in which a window goes on from half of what it is at a loss until as many segments went through."""
+    """Return the round trips between two losses: the window starts at half, and ``segments`` get through."""
     end = cycle_end(sender, segments)
     grown = 3 * sender.segments_an_ack * end**2 / 8
     return sender.segments_an_ack * end / 2 + (segments - grown) / end
 
 
 def slow_start(sender: Sender, until: float) -> tuple[float, float]:
-    """Round trips of a window that grows from one segment by a b-th a round, and the segments that go through."""
+    """Return round trips and segments of a window that grows from one segment by a b-th per round trip."""
     rounds, segments, window = 0, 0.0, 1.0
     while window < until:
         rounds, segments, window = rounds + 1, segments + window, window * (1 + 1 / sender.segments_an_ack)
@@ -100,29 +105,29 @@ def slow_start(sender: Sender, until: float) -> tuple[float, float]:
 
 
 def start_over(sender: Sender, path: Path, end: float) -> float:
-    """Round trips that slow start after a timeout, up to half the window, takes longer than the full window would."""
+    """Return the additional round trips of slow start after an RTO, up to half the window, against a full window."""
     rounds, segments = slow_start(sender, end / 2)
     return rounds - segments / end + sender.lone_ack_s / path.round_trip_s
 
 
 def at_limit(sender: Sender, segments: float) -> float:
-    """The share of loss events that find the window at the receiver's limit, if lengths between them are exponential.
+    """Return the share of loss events at the receive window, for exponential lengths between them.
 
     Parameters
     ----------
     segments
-        Mean from one loss event to the next; as many as 3 b W^2 / 8 go through until the limit is reached again.
+        Mean number between loss events; the window needs 3 b W^2 / 8 to reach the limit again.
     """
     return math.exp(-3 * sender.segments_an_ack * sender.window**2 / (8 * segments))
 
 
 def false_retransmit(sender: Sender, lost: int, end: float) -> float:
-    """Round trips that a timeout costs if a needless fast retransmit follows it; 0 if none does.
+    """Return the cost of an RTO followed by a spurious fast retransmit, in round trips; 0 if there is none.
 
-    Reno without a `recover` check goes back to the first of the lost - 1 segments that are still missing, in windows
-    of 1, 2, 4, ..., since what fills a hole is acknowledged at once. What it sends beyond them the receiver has: three
-    of these bring three duplicate ACKs (RFC 2582 section 5). The window of that round is halved, and grows from there
-    by 1 / b a round.
+    Reno without a `recover` check goes back to the first of the lost - 1 missing segments, in windows of 1, 2, 4, ...,
+    because the receiver immediately acknowledges segments that fill a gap. The receiver has the segments beyond them:
+    three of these cause three duplicate ACKs (RFC 2582 section 5). The window of that round is halved, and then grows
+    by 1 / b per round trip.
     """
     rounds = math.ceil(math.log2(lost))
     known = 2**rounds - 1 - (lost - 1)
@@ -134,41 +139,41 @@ def false_retransmit(sender: Sender, lost: int, end: float) -> float:
 
 
 def repair_rounds(sender: Sender, path: Path, lost: int, end: float, limited: float) -> float:
-    """Round trips that the repair of one loss event adds to its cycle.
+    """Return the round trips that the repair of one loss event adds to its cycle.
 
     Parameters
     ----------
     lost
-        Segments of the flow in the burst.
+        Number of segments of the flow in the burst.
     end
-        The window at the loss.
+        Window at the loss.
     limited
-        The share of loss events at the receiver's limit, see :func:`at_limit`. It decides whether Reno needs a timeout
-        for two segments (Fall and Floyd).
+        Share of loss events at the receive window (:func:`at_limit`). It decides whether Reno needs an RTO for two
+        segments (Fall and Floyd).
     """
     timeout = sender.timeout_s / path.round_trip_s
     if lost > end - DUPLICATES:
-        # No third duplicate ACK: in place of the round after the lost one the timer's time.
+        # Without a third duplicate ACK the RTO replaces the round after the lost one.
         return timeout + start_over(sender, path, end)
     if sender.sack or lost == 1:
-        # While the loss is repaired, new segments leave as the inflated window or the pipe and the receiver let them.
+        # During repair, new segments leave as far as the inflated window or the pipe and the receive window allow.
         new = max(0.0, min(end / 2 - (lost - 1), sender.window - end))
         return math.ceil(lost / (end / 2)) - new / (end / 2)
-    # Reno: the first is repaired in a round, the others wait for the timer and are sent once more.
+    # Reno repairs the first loss in one round; the others wait for the RTO and are retransmitted.
     false = false_retransmit(sender, lost, end)
     waits = 1 + timeout + (false or (lost - 1) / end + start_over(sender, path, end))
     if lost > TWO:
         return waits
-    # Below the limit, half way up on average, new segments bring a second fast retransmit, a round later.
+    # Below the limit, on average half way up, new segments cause a second fast retransmit one round later.
     window = 3 * end / 4
     twice = 2 - min(window / 2 - 1, sender.window - window) / (window / 2)
     return limited * waits + (1 - limited) * twice
 
 
 def rounds_of_file(sender: Sender, path: Path, segments: float) -> float:
-    """Round trips that a file takes, from the first packet of its connection until its last segment is there."""
+    """Return the round trips of a file, from the first packet of its connection to its last segment."""
     opening, opened = slow_start(sender, sender.window) if math.isfinite(sender.window) else (0.0, 0.0)
-    # One for the connection, and half of one for the last way; both of slow start's ends are rounds of data.
+    # One round for the connection, half a round for the last one-way trip; both ends of slow start are data rounds.
     before = 1 + opening + sender.lone_ack_s / path.round_trip_s + 0.5
     left = segments - opened
     if not path.loss_probability:
@@ -178,29 +183,29 @@ def rounds_of_file(sender: Sender, path: Path, segments: float) -> float:
     limited = at_limit(sender, between)
     repair = sum(share * repair_rounds(sender, path, size, end, limited) for size, share in path.sizes.items())
     acks_alone = sum(share for size, share in path.sizes.items() if size > end - DUPLICATES)
-    # ACKs of a whole window in one burst are lost as often; the window itself is there, and its round is not lost.
+    # A burst with the ACKs of a whole window is lost as often, but its data has arrived, so the round is not lost.
     repair += acks_alone * (repair_rounds(sender, path, math.ceil(end), end, limited) - 1 + 1 / end)
     return before + left / between * (cycle_rounds(sender, between) + repair)
 
 
 def goodput_mbps(sender: Sender, path: Path, segments: float, segment_bytes: int) -> float:
-    """Goodput of a file of so many segments of so many useful bytes each."""
+    """Return the goodput in Mb/s of a file of ``segments`` with ``segment_bytes`` useful bytes each."""
     return 8e-6 * segments * segment_bytes / (rounds_of_file(sender, path, segments) * path.round_trip_s)
 
 
 def correlation_gain(sender: Sender, path: Path, segments: float) -> float:
-    """How much faster the file is than one whose segments travel in a burst each, at the same round trip."""
+    """Return the speed-up over a file with one segment per burst, at the same RTT."""
     apart = Path(path.round_trip_s, path.loss_probability, {1: 1.0})
     return rounds_of_file(sender, apart, segments) / rounds_of_file(sender, path, segments)
 
 
 def single_flow_sizes(window: int, per_timer: float) -> dict[int, float]:
-    """Burst sizes of a flow alone: equation 3, with the segment that opens a burst counted in it.
+    """Return the burst sizes of a flow alone by equation 3, including the segment that opens a burst.
 
     Parameters
     ----------
     per_timer
-        Segments that arrive on the access link in one assembly time.
+        Number of segments that arrive on the access link in one assembly time.
     """
     most = min(window, math.floor(per_timer) + 1)
     full, last = divmod(window, most)

@@ -1,4 +1,4 @@
-"""Beyond the paper: figures 14 to 16 with larger windows, and with today's senders."""
+"""Extension of the paper: figures 14 to 16 with larger windows, and with current senders."""
 
 from typing import NamedTuple
 
@@ -22,7 +22,7 @@ RUNS = 30
 QUICK_RUNS = 2
 LOSSY, WITHOUT = "lossy", "lossless"
 LARGER = (4 * WINDOW, 20 * WINDOW)
-"""Windows in segments; the last is above what 100 Mb/s and 100 ms hold, 833 segments."""
+"""Windows in segments; the last is above the 833 segments that 100 Mb/s and 100 ms hold."""
 _LINUX = {"tcp.file.profile": "linux-6", "parameters.ack": "delayed", "tcp.file.ack_delay": "40 ms"}
 _BBR = {"tcp.file.congestion": "bbr", "tcp.file.pacing": "rate", "tcp.file.loss_detection": "rack"}
 SENDERS = {
@@ -30,24 +30,24 @@ SENDERS = {
     "linux-6, standard slow start": {**_LINUX, "tcp.file.slow_start": "standard"},
     "BBR": {**_LINUX, **_BBR},
 }
-"""With the receiver of Linux, whose window is unlimited and which delays ACKs by 40 ms."""
+"""Senders with Linux's receiver, whose window is unlimited and which delays ACKs by 40 ms."""
 NOTE = (
-    "Goodput with a burst loss probability of 0.001, segments a burst without losses, as in the paper. "
-    "`ack_timer` linux: the receiver of Linux, which delays ACKs by 40 ms and not at the beginning."
+    "Goodput with a burst loss probability of 0.001, and segments per burst without losses, as in the paper. "
+    "`ack_timer` linux: the receiver of Linux, which delays ACKs by 40 ms except at the start."
 )
 
 
 class Way(NamedTuple):
-    """A sender with its receiver.
+    """Sender with its receiver.
 
     Attributes
     ----------
     sender
-        Its name in rows.
+        Name in rows.
     ack_timer
         A key of ACKS, or "linux".
     settings
-        What makes the scenario's flow this one.
+        Settings of the scenario's flow.
     recovery
         "reno" or "sack".
     """
@@ -72,7 +72,7 @@ AXES = (Axis("way", tuple(BY_NAME)), BESIDE, TIMER)
 
 
 def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
-    """Each cell with the paper's loss probability, and without losses for the segments a burst."""
+    """Return each combination with the paper's loss probability, and without losses for segments per burst."""
 
     def cell(way: str, background: str, timer_s: float) -> Settings:
         _, ack_timer, own, recovery = BY_NAME[way]
@@ -85,15 +85,15 @@ def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
 
 
 def find(found: Found) -> Findings:
-    """Goodput and segments a burst by cell."""
+    """Return goodput and segments per burst."""
     goodput = rows({"goodput_mbps": found.done[LOSSY].once(goodput_mbps).mean()}, key=key)
     segments = rows({"segments_per_burst": found.done[WITHOUT].once(segments_per_burst).mean()}, key=key)
-    series = [*curves(goodput, "goodput", "Mb/s"), *curves(segments, "segments a burst", "")]
+    series = [*curves(goodput, "goodput", "Mb/s"), *curves(segments, "segments per burst", "")]
     return Findings([*goodput, *segments], {}, series, [NOTE])
 
 
 def key(at: Key) -> Key:
-    """The key of rows."""
+    """Return the key of rows."""
     way = BY_NAME[str(at["way"])]
     return {
         "timer_s": at["timer_s"],

@@ -1,4 +1,4 @@
-"""Traces of the congestion window around a loss that is made to measure: what figures 3 to 7 are judged by."""
+"""Traces of the congestion window around scripted losses, for figures 3 to 7."""
 
 import functools
 from collections.abc import Callable, Iterable, Sequence
@@ -15,24 +15,24 @@ Grids = Callable[[Chosen, Options], dict[str, Grid]]
 
 MSS_BYTES = 1460
 FIRST_LOST = 500
-"""By then the window has been at its limit of 44 for long, and the file has as much before it."""
+"""First lost segment. By then the window has long been at its limit of 44, and half of the file is sent."""
 ACK_BYTES = 80
-"""At most: 40 of headers and the longest options of 40."""
+"""Maximum ACK size: 40 B of headers and 40 B of options."""
 OBSERVE = [{"name": "tcp", "kind": "tcp"}, {"name": "packets", "kind": "packets"}]
 
 
 @dataclass(frozen=True)
 class Trace:
-    """What a sender did, update by update.
+    """Sender state, by update.
 
     Attributes
     ----------
     at_s, cwnd, flight, phase, timeouts
-        Seconds from the start of the run, segments, segments, names, and a count; equally long.
+        Time from the start of the run in s, segments, segments, names, and a count; arrays of equal length.
     sent
-        Instant in ps and number of every data segment that was sent, shape (n, 2).
+        Time in ps and number of every data segment that was sent, shape (n, 2).
     duplicates_s
-        When ACKs came that repeat the number of the one before, in seconds.
+        Times of ACKs that repeat the number of the previous one, in s.
     """
 
     at_s: NDArray[np.float64]
@@ -45,19 +45,19 @@ class Trace:
 
     @property
     def duplicate_acks(self) -> int:
-        """How many ACKs repeat the number of the one before."""
+        """Number of ACKs that repeat the number of the previous one."""
         return self.duplicates_s.size
 
     def span(self) -> tuple[int, int]:
-        """The first update in recovery and the first one after it.
+        """Return the indices of the first update in recovery and of the first one after it.
 
         Raises
         ------
         RunFailed
-            If there was no recovery, or no end of it.
+            If there was no recovery, or it did not end.
         """
         if "recovery" not in self.phase:
-            raise RunFailed("the sender was never in fast recovery: too few duplicate ACKs came")
+            raise RunFailed("the sender was never in fast recovery: too few duplicate ACKs arrived")
         first = self.phase.index("recovery")
         behind = [place for place in range(first, len(self.phase)) if self.phase[place] != "recovery"]
         if not behind:
@@ -65,7 +65,7 @@ class Trace:
         return first, behind[0]
 
     def recovery_s(self) -> float:
-        """From the third duplicate ACK to the exit from recovery."""
+        """Return the time from the third duplicate ACK to the end of recovery."""
         first, after = self.span()
         return float(self.at_s[after] - self.at_s[first])
 
@@ -87,14 +87,14 @@ def trace(run: Run) -> Trace:
 
 
 def round_trip_s(chosen: Chosen, timer_s: float, segments: int = 1) -> float:
-    """The longest round trip of so many segments in a row: RTT0, two bursts, and both ways over both access links."""
+    """Return the maximum RTT of consecutive segments: RTT0, two bursts, and both ways over both access links."""
     bits = 8 * ((segments + 1) * SEGMENT_BYTES + (segments + 1) * ACK_BYTES)
     access, wavelength = float(chosen["access_mbps"]) * 1e6, float(chosen["wavelength_mbps"]) * 1e6
     return rtt0_s(chosen) + 2 * timer_s + bits / access + bits / wavelength
 
 
 def lose(segments: int) -> Settings:
-    """The settings that lose so many consecutive segments of a file of 2 MB, and nothing else."""
+    """Return settings that only lose consecutive segments of a file of 2 MB."""
     lost = range(FIRST_LOST, FIRST_LOST + segments)
     return {
         "parameters.loss_probability": 0,
@@ -105,33 +105,33 @@ def lose(segments: int) -> Settings:
 
 
 def setup(figure: str, timer_s: float, senders: Sequence[str], lost: Iterable[int], more: Grids | None = None) -> Setup:
-    """A figure of one or a few traces: a grid for each sender and number of lost segments.
+    """Return the set-up of a figure with one or a few traces: a grid per sender and number of lost segments.
 
     Parameters
     ----------
     more
-        Further grids.
+        Function that returns further grids.
     """
     cases = [(sender, segments) for sender in senders for segments in lost]
 
     def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
-        found = {}
+        result = {}
         for sender, segments in cases:
             title = f"obs/{figure}, {name(sender, segments)}"
             cell = functools.partial(settings, timer_s, "no", recovery=sender)
-            found[name(sender, segments)] = grid(title, [()], cell, lose(segments), chosen, options)
-        return found | (more(chosen, options) if more else {})
+            result[name(sender, segments)] = grid(title, [()], cell, lose(segments), chosen, options)
+        return result | (more(chosen, options) if more else {})
 
     return Setup(PAPER, 1, grids, once, WORLD)
 
 
 def name(sender: str, lost: int) -> str:
-    """The name of a grid."""
+    """Return the name of a grid."""
     return f"{sender}, {lost} lost"
 
 
 def traced(found: Found, sender: str, lost: int) -> Trace:
-    """The trace of a sender and number of lost segments."""
+    """Return the trace of a sender and number of lost segments."""
     return found.done[name(sender, lost)].once(_only)
 
 
@@ -140,6 +140,6 @@ def _only(done: StudyResult) -> Trace:
 
 
 def curve(sender: str, one: Trace) -> Series:
-    """The congestion window over time."""
+    """Return the congestion window over time."""
     x, y = one.at_s.round(6).tolist(), one.cwnd.round(4).tolist()
     return Series("cwnd", {"recovery": sender}, "time", "s", "congestion window", "segments", x, y)

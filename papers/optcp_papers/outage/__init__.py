@@ -1,4 +1,4 @@
-"""The outage study: what one optical failure costs the transfers of 2026."""
+"""Outage study: cost of one optical failure for the transfers of 2026."""
 
 from optcp_papers.outage.availability import AVAILABILITY
 from optcp_papers.outage.back import RETURN

@@ -1,4 +1,4 @@
-"""A year of failures: how available pairs are, as the network sees it and as TCP does."""
+"""One year of failures: availability of pairs for the network and for TCP."""
 
 import math
 from collections.abc import Mapping
@@ -17,17 +17,17 @@ REPAIRED_FAST = ("ti-lfa", "1+1")
 SLOW_NINES, SLOW_MARGIN, FAST_NINES = 0.16, 0.05, 0.5
 ASSUMED = (*SETUP.assumed, Assumed("cuts_a_1000_km", 2.7, positive))
 NOTES = [
-    "A year of single links that fail, bridges left out: each as often as its length says, by the rate of cuts "
-    "that is assumed. `nines_net` is -log10 of the share of the year in which a flow's path, or that of its ACKs, "
-    "led nowhere; `nines_tcp` of the share in which the flow got nothing; both are means over the long flows, "
-    "which are drawn in proportion to demands. `tcp_alone_s` is the time in a year that TCP adds. Failures do not "
-    "overlap. A flow that was silent at the end of a run counts up to there: `tcp_alone_s` and `nines_lost` are then "
-    "lower bounds, and `nines_tcp` is an upper one.",
+    "One year of failures of single links without bridges. Each link fails in proportion to its length, at the assumed "
+    "rate of cuts. `nines_net` is -log10 of the share of the year for which a flow's path, or the path of its ACKs, "
+    "was broken. `nines_tcp` is -log10 of the share for which the flow was stalled. Both are means over the long "
+    "flows, which are drawn in proportion to demands. `tcp_alone_s` is the time per year that TCP adds. Failures do "
+    "not overlap. Flows that were still stalled at the end of a run count up to there: `tcp_alone_s` and `nines_lost` "
+    "are then lower bounds, and `nines_tcp` is an upper bound.",
 ]
 
 
 def find(found: Found) -> Findings:
-    """Nines of both, by mechanism."""
+    """Return the nines of the network and of TCP, by mechanism."""
     by_network = every_cost(found)
     rate = found.number("cuts_a_1000_km")
     shown = []
@@ -56,7 +56,7 @@ def find(found: Found) -> Findings:
 
 
 def tcp_nines(costs: Costs, rate: float) -> list[Part]:
-    """Judge: 0.16 nines less where repair takes seconds, and half a nine at least where it takes 50 ms."""
+    """Judge: TCP loses 0.16 nines if recovery takes seconds, and at least half a nine if it takes 50 ms."""
     parts = []
     for mechanism in (*REPAIRED_SLOWLY, *REPAIRED_FAST):
         at = ("cubic", mechanism)
@@ -66,19 +66,19 @@ def tcp_nines(costs: Costs, rate: float) -> list[Part]:
         less = one.nines_net - one.nines_tcp
         aim = SLOW_NINES + SLOW_MARGIN if mechanism in REPAIRED_SLOWLY else FAST_NINES
         if one.is_cut and less.estimate < aim:
-            parts.append(judge.Part(f"{mechanism}: {less.estimate:+.2f} nines at least, of {aim:g}", "undecided"))
+            parts.append(judge.Part(f"{mechanism}: at least {less.estimate:+.2f} nines of {aim:g}", "undecided"))
             continue
         if mechanism in REPAIRED_SLOWLY:
             off = less - SLOW_NINES
             bounds = (-SLOW_MARGIN, SLOW_MARGIN)
             parts.append(
                 judge.within_part(
-                    f"{mechanism}: nines less {SLOW_NINES}", off.samples, off.estimate, off.n, bounds, 1, ""
+                    f"{mechanism}: nines lost minus {SLOW_NINES}", off.samples, off.estimate, off.n, bounds, 1, ""
                 )
             )
         else:
             test = (less - FAST_NINES).comparison
-            parts.append(judge.side_part(f"{mechanism}: nines less {FAST_NINES}", test, "above", ""))
+            parts.append(judge.side_part(f"{mechanism}: nines lost minus {FAST_NINES}", test, "above", ""))
     return parts
 
 

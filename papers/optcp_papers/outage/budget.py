@@ -1,4 +1,4 @@
-"""The budget of an outage: what each mechanism takes to answer, what the sender adds, and what that costs one flow."""
+"""Budget of an outage: recovery time of each mechanism, delay added by the sender, and cost for one flow."""
 
 from dataclasses import dataclass
 
@@ -32,12 +32,12 @@ DETECTION_S = 0.01
 MSS_MB = 1.448e-3
 FAILURE_S = 4.0
 BACK_SHARE = 0.95
-"""A flow is back when it gets so much of what it got before, over two round trips."""
+"""Share of its previous rate, over two RTTs, at which a flow counts as recovered."""
 
 WITHOUT = "no failure"
 
 HOST, NEAR, CORE, FAR = 0.1, 0.2, 0.2, 0.4
-"""Shares of the one-way delay: a host, the ways in front of the link, over it and behind it."""
+"""Shares of the one-way delay: a host, the path before the link, the link, and the path after it."""
 END_TO_END = ("I", "Y", "E")
 
 
@@ -58,42 +58,42 @@ MECHANISMS: dict[str, Settings] = {
 }
 SLOW_S = {"restoration, 8 s": 20.0, "controller, 5 s": 14.0, "no failure": 20.0}
 AT_BACK = {"1+1": "E", "path": "I", "1:1": "I", "restoration, 8 s": "I"}
-"""The node that switches data, where it is not the one in front of the link."""
+"""Node that switches data, if it is not the one before the link."""
 
 DETOUR_RTTS_MS = (120, 160, 240)
 DETOUR_RATES_MBPS = (50, 100)
 DETOUR_RTT_MS = 20
 DETOUR_SEEDS = 5
 AFTER_S = (2.0, 9.0)
-"""When the share of the old rate counts, from the switch on."""
+"""Interval after the switchover in which the share of the old rate counts, in s."""
 AGGREGATION_S = 0.1
-"""What BBR allows beside, as time at its rate, for ACKs that come together."""
+"""Additional time at its rate that BBR allows for aggregated ACKs, in s."""
 
 ASSUMED = (Assumed("rate_mbps", 20, positive_int),)
 NOTES = [
-    "One flow that its host limits, a receiver's window of what the path holds (BBR: none), and a failure up to a "
-    "round trip later than 4 s. All ways are as long as the one that failed. Instants are from the failure: "
-    "`detect_ms` is assumed, `notify_ms` until segments are switched, `wait_ms` until the sender sends again what "
-    "comes through (a probe, a timer, or with a clock the first segment that is sent again), `repair_ms` until "
-    "the last one of that recovery, `regrow_ms` until it gets 95 % of what it got before over two round trips.",
-    "`lost_mb` is in-order bytes that are missing against the same run without the failure, until it is back; "
-    "`predicted_*` are the closed forms, given the sender's own smoothed round trip and last transmission; none "
-    "for NewReno whose ACKs go on, which may repair so slowly that its timer expires.",
-    "`detour`: the backup is longer, the host's queue holds one product of rate and round trip, and nothing "
-    "limits the window. `share_pct` is what the flow gets of its old rate in seconds 2 to 9 after the switch; "
-    "`bound_pct` is min(1, (2 R_old + 100 ms) / R_new), `window_pct` is 2 R_old / R_new. `back_s` is when it "
-    "first has 90 % for a second.",
+    "One flow limited by its host, with a receive window of what the path holds (BBR: none), and a failure up to one "
+    "RTT later than 4 s. All paths are as long as the failed one. Times count from the failure: `detect_ms` is "
+    "assumed; `notify_ms` lasts until segments are switched. `wait_ms` lasts until the sender sends a segment that "
+    "gets through (a probe, an RTO, or with an ACK clock the first retransmission). `repair_ms` lasts until the last "
+    "retransmission of that recovery, `regrow_ms` until the flow has 95 % of its previous rate over two RTTs.",
+    "`lost_mb` is the in-order bytes missing relative to the same run without the failure, until recovery. "
+    "`predicted_*` are the closed forms for the sender's own smoothed RTT and last transmission. There is none for "
+    "NewReno with continuing ACKs, which may repair so slowly that its RTO fires.",
+    "`detour`: the backup is longer, the host's queue holds one product of rate and RTT, and the window is unlimited. "
+    "`share_pct` is the share of the old rate in seconds 2 to 9 after the switchover. "
+    "`bound_pct` is min(1, (2 R_old + 100 ms) / R_new), `window_pct` is 2 R_old / R_new. `back_s` is the first time "
+    "with 90 % for one second.",
 ]
 
 
 def way(rtt_ms: float, rate_bps: float) -> law.Way:
-    """The path by its propagation round trip."""
+    """Return the path of a propagation RTT."""
     half_s = rtt_ms / 2000
     return law.Way((HOST + NEAR) * half_s, CORE * half_s, (FAR + HOST) * half_s, rate_bps)
 
 
 def laid(path_: law.Way) -> dict[str, str]:
-    """The path in the scenario, with ways around that are as long."""
+    """Return the scenario settings of a path, with detours that are equally long."""
     whole_s = path_.near_s + path_.core_s + path_.far_s
     lengths = {
         "host": HOST * whole_s,
@@ -106,44 +106,44 @@ def laid(path_: law.Way) -> dict[str, str]:
     return {
         "parameters.rate": f"{path_.rate_bps:.0f} bps",
         "parameters.window": f"{path_.window} segments",
-        # No more than the path holds, so that what a loss leaves is of that.
+        # The initial ssthresh is what the path holds, so a loss reduces the window from that value.
         "tcp.sender.initial_ssthresh": f"{path_.window} segments",
-        **{f"parameters.{name}": f"{1e6 * one:.0f} us" for name, one in lengths.items()},
+        **{f"parameters.{name}": f"{1e6 * item:.0f} us" for name, item in lengths.items()},
     }
 
 
 def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
-    """A grid a round trip, over mechanisms and senders; and longer backups."""
+    """Return one grid per RTT, over mechanisms and senders, and the grids of longer backups."""
     rate_bps = 1e6 * float(chosen["rate_mbps"])
-    found = {}
+    result = {}
     for rtt_ms in (QUICK_RTT_MS,) if options.size.is_quick else RTTS_MS:
         later = {"failures.0.later": f"uniform(0 s, {rtt_ms} ms)", "observe": observing(rtt_ms)}
         settings = {**laid(way(rtt_ms, rate_bps)), **later}
         acting = {**MECHANISMS, WITHOUT: {"failures": []}}
         axes = {
-            "mechanism": {name: {**of, "stop": f"{stop_s(name, rtt_ms):g} s"} for name, of in acting.items()},
+            "mechanism": {name: {**entry, "stop": f"{stop_s(name, rtt_ms):g} s"} for name, entry in acting.items()},
             "sender": {name: path.sender(name) for name in SENDERS},
         }
-        found[f"{rtt_ms} ms"] = options.grid(scenario("budget"), settings, axes, f"outage budget at {rtt_ms} ms")
+        result[f"{rtt_ms} ms"] = options.grid(scenario("budget"), settings, axes, f"outage budget at {rtt_ms} ms")
     if options.size.is_quick:
-        return found
+        return result
     for rate_mbps in DETOUR_RATES_MBPS:
         old = way(DETOUR_RTT_MS, 1e6 * rate_mbps)
         queue = {"links.0.queue": f"{old.window} packets", "parameters.window": "unlimited", "stop": "44 s"}
         longer = {
-            "rtt_ms": {one: _longer(one) for one in DETOUR_RTTS_MS},
+            "rtt_ms": {detour_rtts_m: _longer(detour_rtts_m) for detour_rtts_m in DETOUR_RTTS_MS},
             "sender": {name: path.sender(name) for name in ("cubic", "bbr")},
         }
         settings = {**laid(old), **MECHANISMS["local"], **queue}
-        found[f"detour at {rate_mbps} Mb/s"] = options.grid(
+        result[f"detour at {rate_mbps} Mb/s"] = options.grid(
             scenario("budget"), settings, longer, f"outage detour at {rate_mbps} Mb/s"
         )
-    return found
+    return result
 
 
 def observing(rtt_ms: float) -> list[Settings]:
-    """Goodput, retransmissions and timeouts, and packets around the failure."""
-    # From long enough before, so that ACKs of segments that were seen leave come before the failure, queues and all.
+    """Return the observations: goodput, retransmissions and RTOs, and packets around the failure."""
+    # Start early enough: ACKs of segments that were observed when sent must arrive before the failure, with queues.
     before_s, after_s = FAILURE_S - 6 * rtt_ms / 1000 - 0.05, FAILURE_S + 8 * rtt_ms / 1000
     return [
         {"name": "goodput", "kind": "goodput", "interval": "1 ms"},
@@ -153,30 +153,30 @@ def observing(rtt_ms: float) -> list[Settings]:
 
 
 def _longer(rtt_ms: int) -> dict[str, str]:
-    """Half of the way around the link, so that the round trip is as long as said."""
+    """Return half the delay of the detour around the link, which makes the RTT ``rtt_ms``."""
     half_us = 1000 * (rtt_ms - DETOUR_RTT_MS) / 4 + 1000 * CORE * DETOUR_RTT_MS / 4
     return {"parameters.half_core": f"{half_us:.0f} us"}
 
 
 def stop_s(mechanism: str, rtt_ms: float) -> float:
-    """When the window of a flow is back, whatever happened."""
+    """Return the end of a run, by which the window has recovered in every case, in s."""
     return FAILURE_S + SLOW_S.get(mechanism, 4.0) + (14.0 if rtt_ms > 40 else 4.0)
 
 
 @dataclass(frozen=True)
 class Phases:
-    """What happened to a flow, in ms and MB; closed forms are NaN where there is none.
+    """Phases of one flow's recovery, in ms and MB; closed forms are NaN if there is none.
 
     Attributes
     ----------
     detect_ms, notify_ms, wait_ms, repair_ms, regrow_ms
-        One after the other, from the failure on.
+        Durations of the consecutive phases, from the failure on.
     lost_mb
-        In-order bytes that are missing by the time that the flow is back.
+        In-order bytes missing when the flow has recovered.
     predicted_network_mb, predicted_wait_mb, predicted_regrow_mb
-        Closed forms: while the network carries nothing, until the flow sends again, and until it is back.
+        Closed forms: while the path is broken, until the flow sends again, and until it has recovered.
     instant_off_pct
-        How far the instant at which it sends again lies from its closed form.
+        Relative error of the closed form for the time at which the flow sends again.
     """
 
     detect_ms: float
@@ -192,18 +192,18 @@ class Phases:
 
     @property
     def predicted_lost_mb(self) -> float:
-        """The sum of the budget."""
+        """Sum of the predicted losses of all phases."""
         return self.predicted_network_mb + self.predicted_wait_mb + self.predicted_regrow_mb
 
 
-def answered(run: Run, mechanism: str, path_: law.Way, failed_s: float) -> law.Outage:
-    """What the network did not carry, and where it switched."""
-    until = {one["ack"]: one["until_ps"] / PS - failed_s for one in run.cuts}
+def observed_outage(run: Run, mechanism: str, path_: law.Way, failed_s: float) -> law.Outage:
+    """Return the outage of the path, and the node that switches it."""
+    until = {cut["ack"]: cut["until_ps"] / PS - failed_s for cut in run.cuts}
     whole_s = path_.near_s + path_.core_s + path_.far_s
     host_s = HOST * whole_s
     at = AT_BACK.get(mechanism, "A")
     to_switch_s = {"A": path_.near_s, "I": host_s, "E": whole_s - host_s}[at] + path_.spacing_s
-    # ACKs are switched at the other end: when the last that had passed comes there, and how far it is from there.
+    # ACKs are switched at the other end: arrival time of the last ACK that had passed, and distance to the sender.
     last_ack_s, back_s = {
         "A": (2 * path_.far_s, path_.core_s + path_.near_s),
         "I": (path_.far_s + host_s, whole_s - host_s),
@@ -213,10 +213,10 @@ def answered(run: Run, mechanism: str, path_: law.Way, failed_s: float) -> law.O
 
 
 def phases(run: Run, twin: Run, mechanism: str, who: str, path_: law.Way) -> Phases:
-    """Read them out of a run, and what is lost out of its twin without the failure."""
-    failed_s = min(one["from_ps"] for one in run.cuts) / PS
+    """Evaluate a run; losses are relative to its twin without the failure."""
+    failed_s = min(cut["from_ps"] for cut in run.cuts) / PS
     seen = path.seen_at(run, path_, failed_s)
-    outage = answered(run, mechanism, path_, failed_s)
+    outage = observed_outage(run, mechanism, path_, failed_s)
     timers = path.timers(who, seen)
     known = law.wait(path_, timers, seen.last_sent_s, outage)
     short = law.shortfall(path_, known, seen.last_sent_s, timers.srtt_s, outage, law.REGROWTHS[who])
@@ -243,7 +243,7 @@ def phases(run: Run, twin: Run, mechanism: str, who: str, path_: law.Way) -> Pha
 
 
 def _goodput(run: Run, twin: Run, path_: law.Way, failed_s: float, repaired_s: float) -> tuple[float, float, float]:
-    """The rate before in MB/s, when it is back, from the failure, and what is missing in MB."""
+    """Return the previous rate in MB/s, the recovery time from the failure in s, and the missing bytes in MB."""
     got = run["goodput"]["bytes"].astype(np.float64) / 1e6
     step_s = run["goodput"].interval_s or 0.0
     before = slice(round((FAILURE_S - 1) / step_s), round(FAILURE_S / step_s))
@@ -253,7 +253,7 @@ def _goodput(run: Run, twin: Run, path_: law.Way, failed_s: float, repaired_s: f
     from_ = round((failed_s + repaired_s + path_.rtt_s / 2) / step_s)
     back = np.flatnonzero(smooth[from_:] >= BACK_SHARE * rate)
     back_s = (from_ + int(back[0])) * step_s - failed_s if back.size else np.nan
-    # Until it is back, and not by the end: BBR drains the path every ten seconds, here and there at other instants.
+    # Count until recovery, not to the end: BBR drains the path every 10 s, at different times in the two runs.
     counted = slice(before.stop, from_ + int(back[0]) + width if back.size else len(got))
     whole = twin["goodput"]["bytes"].astype(np.float64) / 1e6
     missing = float((whole[counted] - got[counted]).sum())
@@ -267,7 +267,7 @@ METRICS = (
 
 
 def find(found: Found) -> Findings:
-    """The budget of each mechanism and sender, beside closed forms; and longer backups."""
+    """Return the budget of each mechanism and sender, with closed forms, and the results of longer backups."""
     rate_bps = 1e6 * found.number("rate_mbps")
     shown: list[Row] = []
     detours: dict[int, StudyResult] = {}
@@ -276,38 +276,38 @@ def find(found: Found) -> Findings:
             detours[int(key.split()[2])] = done
             continue
         rtt_ms = int(key.partition(" ")[0])
-        shown += of_round_trip(rtt_ms, done, way(rtt_ms, rate_bps))
+        shown += rtt_rows(rtt_ms, done, way(rtt_ms, rate_bps))
     parts: list[Part] = []
     for rate_mbps, done in detours.items():
-        rows_, judged = of_detour(rate_mbps, done)
+        rows_, judged = detour_rows(rate_mbps, done)
         shown += rows_
         parts += judged
     return Findings(shown, {"outage-bbr-long-detour": parts or [not_run("longer backups")]}, [], NOTES)
 
 
-def of_round_trip(rtt_ms: int, done: StudyResult, path_: law.Way) -> list[Row]:
-    """The rows of a round trip."""
-    by_cell: dict[tuple[str, str], list[Phases]] = {(one, who): [] for one in MECHANISMS for who in SENDERS}
-    # Runs of a seed are stored together.
+def rtt_rows(rtt_ms: int, done: Done, path_: law.Way) -> list[Row]:
+    """Return the rows of one RTT."""
+    by_cell: dict[tuple[str, str], list[Phases]] = {(item, who): [] for item in MECHANISMS for who in SENDERS}
+    # Runs of one seed are stored together, so read them seed by seed.
     for seed in done.seeds:
         runs = {tuple(done.grid.written(branch)): done.run(branch, seed) for branch in done.grid.branches}
-        for (mechanism, who), of in by_cell.items():
-            of.append(phases(runs[mechanism, who], runs[WITHOUT, who], mechanism, who, path_))
+        for (mechanism, who), outcomes in by_cell.items():
+            outcomes.append(phases(runs[mechanism, who], runs[WITHOUT, who], mechanism, who, path_))
     shown = []
     for (mechanism, who), each in by_cell.items():
         key: Key = {"rtt_ms": rtt_ms, "mechanism": mechanism, "sender": who}
         for metric in METRICS:
-            values = np.array([getattr(one, metric) for one in each])
+            values = np.array([getattr(item, metric) for item in each])
             if not np.isnan(values).any():
                 shown.append(row(key, metric, None, stats.mean(values), ""))
-        off = np.array([100 * (one.predicted_lost_mb / one.lost_mb - 1) for one in each])
+        off = np.array([100 * (cost.predicted_lost_mb / cost.lost_mb - 1) for cost in each])
         if not np.isnan(off).any():
             shown.append(row(key, "off_pct", None, stats.mean(off), ""))
     return shown
 
 
-def of_detour(rate_mbps: int, done: StudyResult) -> tuple[list[Row], list[Part]]:
-    """What a flow gets of its old rate on a longer backup, and whether BBR starves there."""
+def detour_rows(rate_mbps: int, done: Done) -> tuple[list[Row], list[Part]]:
+    """Return a flow's share of its old rate on a longer backup, and judge whether BBR starves there."""
     shown: list[Row] = []
     parts: list[Part] = []
     old_s = way(DETOUR_RTT_MS, 1e6 * rate_mbps).rtt_s
@@ -324,24 +324,24 @@ def of_detour(rate_mbps: int, done: StudyResult) -> tuple[list[Row], list[Part]]
                 shown.append(row(key, "window_pct", None, stats.exact(window_pct), ""))
                 shown.append(row(key, "bound_pct", None, stats.exact(bound_pct), ""))
         bbr = shares.at(rtt_ms=rtt, sender="bbr")
-        name = f"{rate_mbps} Mb/s, {rtt} ms: share less {window_pct:.0f} %"
+        name = f"{rate_mbps} Mb/s, {rtt} ms: share minus {window_pct:.0f} %"
         starved = judge.equivalence_part(name, bbr - window_pct, 10, "points")
         above = judge.difference_part(f"{name} (bound {bound_pct:.0f} %)", bbr - (bound_pct - 10), "below", "points")
-        # Above the bound less ten points it is false, whatever lies between.
+        # A share above the bound minus ten points refutes the claim, whatever the equivalence test says.
         parts.append(above if above.holds is False else starved)
     return shown, parts
 
 
 def share_pct(run: Run) -> float:
-    """What the flow gets of its old rate in the seconds behind the switch."""
+    """Return the flow's share of its old rate in the seconds after the switchover, in %."""
     got, step_s, switched_s = _rates(run)
     before = got[round((FAILURE_S - 1) / step_s) : round(FAILURE_S / step_s)].mean()
-    first, last = (round((switched_s + one) / step_s) for one in AFTER_S)
+    first, last = (round((switched_s + after_) / step_s) for after_ in AFTER_S)
     return float(100 * got[first:last].mean() / before)
 
 
 def back_s(run: Run) -> float:
-    """From the switch until the flow first gets 90 % of its old rate for a second, or the end of the run."""
+    """Return the time from the switchover to the first second with 90 % of the old rate, or to the end of the run."""
     got, step_s, switched_s = _rates(run)
     before = got[round((FAILURE_S - 1) / step_s) : round(FAILURE_S / step_s)].mean()
     second = round(1 / step_s)
@@ -352,9 +352,9 @@ def back_s(run: Run) -> float:
 
 
 def _rates(run: Run) -> tuple[np.ndarray, float, float]:
-    """Goodput by interval, how long one is, and when the link had failed."""
+    """Return goodput by interval, the interval in s, and the time of the failure in s."""
     goodput = run["goodput"]
-    return goodput["bytes"].astype(np.float64), goodput.interval_s or 0.0, min(one["from_ps"] for one in run.cuts) / PS
+    return goodput["bytes"].astype(np.float64), goodput.interval_s or 0.0, min(cut["from_ps"] for cut in run.cuts) / PS
 
 
 BUDGET = Exhibit(

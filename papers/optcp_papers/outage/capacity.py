@@ -1,4 +1,4 @@
-"""What capacity each mechanism needs, and what it spares for that."""
+"""Spare capacity that each mechanism needs, and the loss that it avoids."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -14,28 +14,28 @@ from optcp_papers.outage.population import NETWORKS, assumptions, inside, networ
 AGAINST = ("ti-lfa", "1:1")
 FEWER_PCT, SAME_PCT = 20.0, 10.0
 NOTES = [
-    "`spare_x` is what backups need beside the working capacity, over that, counted in directions of links: of "
-    "dedicated ones (1+1, 1:1) what they have reserved; of the others on each direction what the worst single "
-    "failure adds to it. `added_x` is what must be built so that no direction then carries more than its rate, at "
-    "the peak load of the study. Both are arithmetic on the demands. `mb_spared` is what a failure costs without "
-    "any mechanism less what it costs with this one, and `mb_spared_a_unit` that over `spare_x`.",
+    "`spare_x` is the backup capacity over the working capacity, counted per direction of a link. Dedicated backups "
+    "(1+1, 1:1) count what they reserve; the others count, on each direction, the largest load that a single failure "
+    "adds. `added_x` is the capacity to be built so that no direction carries more than its rate, at the peak load of "
+    "the study. Both are arithmetic on the demands. `mb_spared` is the cost of a failure without any mechanism minus "
+    "the cost with this one, and `mb_spared_a_unit` is `mb_spared` over `spare_x`.",
 ]
 
 
 def find(found: Found) -> Findings:
-    """Spare capacity beside what is lost."""
+    """Return the spare capacity, the loss, and the avoided loss."""
     by_network = every_cost(found)
     assumed = assumptions(found.chosen)
     shown = []
     spare: dict[str, dict[str, Spare]] = {}
     for name, costs in by_network.items():
-        spare[name] = spare_of(network(name), assumed, [one.name for one in costs.events])
-        none = costs.mean(("cubic", "none"), lambda one: one.total_mb)
+        spare[name] = spare_of(network(name), assumed, [event.name for event in costs.events])
+        none = costs.mean(("cubic", "none"), lambda cost: cost.total_mb)
         for who, mechanism in costs.cells:
             if who != "cubic" or mechanism not in spare[name]:
                 continue
             needs = spare[name][mechanism]
-            lost = costs.mean((who, mechanism), lambda one: one.total_mb)
+            lost = costs.mean((who, mechanism), lambda cost: cost.total_mb)
             key: Key = {"network": name, "mechanism": mechanism}
             spared = none - lost
             shown += [
@@ -58,17 +58,17 @@ def find(found: Found) -> Findings:
 
 
 def worth(costs: Costs, who: str) -> list[Part]:
-    """Judge: 1+1 loses less than others by more than 20 % of what they lose; false where it is the same within 10 %."""
+    """Judge: 1+1 loses less than the others, by more than 20 % of their loss; false if equal within 10 %."""
     parts = []
-    best = costs.mean((who, "1+1"), lambda one: one.total_mb)
+    best = costs.mean((who, "1+1"), lambda cost: cost.total_mb)
     for mechanism in AGAINST:
         if (who, mechanism) not in costs.cells:
             continue
-        other = costs.mean((who, mechanism), lambda one: one.total_mb)
+        other = costs.mean((who, mechanism), lambda cost: cost.total_mb)
         gain = per_cent_of(best - other, other)
         same = inside(f"1+1 against {mechanism}", gain, SAME_PCT, "%")
         if same.holds is True and same.p is not None and same.p < 0.05:
-            parts.append(replace(same, text=f"{same.text}: the same", holds=False))
+            parts.append(replace(same, text=f"{same.text}: equal", holds=False))
         else:
             parts.append(
                 side(

@@ -1,4 +1,4 @@
-"""How fast is fast enough: every link of networks with TI-LFA, by how long a failure takes to be detected."""
+"""Required speed of failure detection: every link of networks with TI-LFA, by detection time."""
 
 import itertools
 import math
@@ -34,31 +34,31 @@ METRICS = (
     "lost_mb", "lost_mb_long", "lost_mb_bystanders", "outage_p50_ms", "outage_p99_ms", "network_p50_ms", "fct_infl_p99",
     "timeouts", "censored",
 )  # fmt: skip
-"""What is shown."""
+"""Metrics that are shown."""
 NOTES = [
-    "TI-LFA with tables that are rewritten together, and each link but for bridges failing in turn. Detection is "
-    "how long the routers beside a failure take to notice it: their backups are used from then on. Where it is "
-    "longer than half a second the loss counts for three times as long and 4 s more.",
+    "TI-LFA with synchronized FIB updates; each link except bridges fails in turn. Detection is the time until the "
+    "routers adjacent to a failure notice it; they then use their backups. If detection takes longer than 0.5 s, "
+    "losses count for three detection times plus 4 s.",
     CUT_NOTE,
-    f"`files`: each long flow sends {FILE_MB} MB from the first second on; `longer_pct` is how much longer those "
-    "take whose path the failure lay on.",
+    f"`files`: each long flow sends {FILE_MB} MB from 1 s on. `longer_pct` is the increase in completion time of "
+    "affected flows.",
 ]
 
 
 def window_s(detection_ms: float) -> float:
-    """How long the loss counts."""
+    """Return the time after the failure in which losses count, in s."""
     return 4.0 if detection_ms <= 500 else 3 * detection_ms / 1000 + 4
 
 
 def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
-    """Abilene and nobel-eu over detection, peak and sender, germany50 at two detections, and files on abilene."""
+    """Return abilene and nobel-eu over detection, peak and sender; germany50 at three detections; files on abilene."""
     found = {}
 
     def add(key: str, name: str, peak: float, lengths: tuple[int, ...], senders: tuple[str, ...], **more: str) -> None:
         assumed = assumptions(chosen, peak=peak)
         axes = {
             "sender": {who: sender(who) for who in senders},
-            "detection_ms": {str(one): _detected(one, **more) for one in lengths},
+            "detection_ms": {str(length): _detected(length, **more) for length in lengths},
             "failure": failing(cut(name), assumed),
         }
         found[key] = grid(f"detection on {key}", world(name, assumed), axes, options, MECHANISMS[MECHANISM].settings)
@@ -84,7 +84,7 @@ def _detected(detection_ms: int, **more: str) -> dict[str, str]:
 
 
 def find(found: Found) -> Findings:
-    """The cost by detection, and what is said of 50 ms."""
+    """Return the cost by detection time, and judge the claims about 50 ms."""
     by_key: dict[str, Costs] = {}
     shown = []
     for key, done in found.done.items():
@@ -114,7 +114,7 @@ def find(found: Found) -> Findings:
     }
     for id_, readings in claims.items():
         if not readings:
-            claims[id_] = {"cubic": [not_run("these worlds")]}
+            claims[id_] = {"cubic": [not_run("these networks")]}
     return Findings(shown, claims, [], NOTES)
 
 
@@ -123,53 +123,53 @@ def _plain(by_key: Mapping[str, Costs]) -> list[str]:
 
 
 def invisible(costs: Costs) -> list[Part]:
-    """Judge: within 50 ms the median outage is below 100 ms, hardly a timer expires, and no short flow takes longer."""
+    """Judge: with 50 ms the median stall is below 100 ms, few RTOs fire, and no short flow takes longer."""
     at = ("cubic", "40" if ("cubic", "40") in costs.cells else "50")
     p50 = costs.quantile(at, outages, 0.5)
-    hit = costs.mean(at, lambda one: float(one.outage_ms.size))
-    expired = per_cent_of(costs.mean(at, lambda one: float(one.hit_timeouts)), hit)
-    slow = costs.quantile(at, lambda one: one.inflation, 0.99)
+    hit = costs.mean(at, lambda cost: float(cost.outage_ms.size))
+    expired = per_cent_of(costs.mean(at, lambda cost: float(cost.hit_timeouts)), hit)
+    slow = costs.quantile(at, lambda cost: cost.inflation, 0.99)
     return [
-        side(f"detection {at[1]} ms: median outage less 100", p50 - 100.0, "below", "ms"),
-        side("flows with timeouts less 5 %", expired - 5.0, "below", "points"),
-        inside("99th percentile of completion times over those without failure, less 1", slow - 1.0, 0.05, ""),
+        side(f"detection {at[1]} ms: median stall minus 100", p50 - 100.0, "below", "ms"),
+        side("flows with RTOs minus 5 %", expired - 5.0, "below", "points"),
+        inside("99th percentile of completion times relative to no failure, minus 1", slow - 1.0, 0.05, ""),
     ]
 
 
 def like_200(costs: Costs) -> list[Part]:
-    """Judge: a detection of 200 ms costs long flows what one of 50 ms costs."""
+    """Judge: a detection of 200 ms costs long flows as much as one of 50 ms."""
     if ("cubic", "200") not in costs.cells:
         return [not_run("detection of 200 ms")]
     fast, slow = ("cubic", "50"), ("cubic", "200")
     apart = costs.quantile(slow, outages, 0.5) - costs.quantile(fast, outages, 0.5)
-    lost = {at: costs.mean(at, lambda one: one.lost_mb["long"]) for at in (fast, slow)}
+    lost = {at: costs.mean(at, lambda cost: cost.lost_mb["long"]) for at in (fast, slow)}
     return [
-        inside("median outage", apart, 30, "ms"),
+        inside("median stall", apart, 30, "ms"),
         inside("lost by long flows", per_cent_of(lost[slow] - lost[fast], lost[fast]), 15, "%"),
     ]
 
 
 def fast_enough(costs: Costs, who: str) -> list[Part]:
-    """Judge: detection in 1 ms loses no less than in 50 ms, by more than 5 %."""
-    slow = costs.mean((who, "50"), lambda one: one.total_mb)
-    gain = per_cent_of(costs.mean((who, "1"), lambda one: one.total_mb) - slow, slow)
-    return [side("lost at 1 ms less lost at 50 ms, above -5 %", gain - (-5.0), "above", "points")]
+    """Judge: detection in 1 ms does not reduce the loss of 50 ms by more than 5 %."""
+    slow = costs.mean((who, "50"), lambda cost: cost.total_mb)
+    gain = per_cent_of(costs.mean((who, "1"), lambda cost: cost.total_mb) - slow, slow)
+    return [side("lost at 1 ms minus lost at 50 ms, above -5 %", gain - (-5.0), "above", "points")]
 
 
 def objective(costs: Costs, who: str) -> list[Part]:
-    """Judge: at 600 ms files are delayed at most a quarter as much as at 3 s, and the steepest rise is beyond."""
+    """Judge: 600 ms delays files at most a quarter as much as 3 s, and the steepest rise is beyond 600 ms."""
     lengths = sorted({int(at[1]) for at in costs.cells if at[0] == who})
-    longer = {one: costs.cut_mean((who, str(one)), lambda cost: cost.longer_pct) for one in lengths}
+    longer = {length: costs.cut_mean((who, str(length)), lambda cost: cost.longer_pct) for length in lengths}
     quarter = longer[3000].times(0.25)
-    if not all(math.isfinite(one.estimate) for one in longer.values()):
-        return [judge.Part("flows had not ended with the run: how much longer they take is not known", "undecided")]
+    if not all(math.isfinite(item.estimate) for item in longer.values()):
+        return [judge.Part("some flows were unfinished at the end of the run: their delay is not known", "undecided")]
     by_log = {
-        two: (longer[two].estimate - longer[one].estimate) / math.log(two / one)
-        for one, two in itertools.pairwise(lengths)
+        two: (longer[two].estimate - longer[item].estimate) / math.log(two / item)
+        for item, two in itertools.pairwise(lengths)
     }
-    steepest = max(by_log, key=lambda one: by_log[one])
+    steepest = max(by_log, key=lambda item: by_log[item])
     return [
-        side("longer at 600 ms less a quarter of that at 3 s", longer[600] - quarter, "below", "points"),
+        side("delay at 600 ms minus a quarter of the delay at 3 s", longer[600] - quarter, "below", "points"),
         judge.exact_part(f"steepest rise ends at {steepest} ms", steepest > 600),
     ]
 

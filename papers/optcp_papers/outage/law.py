@@ -1,7 +1,7 @@
-"""What an outage of a path does to one TCP flow, in closed form: when it sends again, what it loses, when it is back.
+"""Closed forms for one TCP flow over a path outage: time of the next transmission, loss, and recovery.
 
-A path S - A = B - D fails between A and B, in both directions, from 0 to L. Instants are in seconds from the failure.
-The derivations are on the study's page (docs/details/outage.md); here they are as a program that knows no simulator.
+A path S - A = B - D fails between A and B, in both directions, from 0 to L. Times are in seconds from the failure.
+docs/details/outage.md has the derivations. The module does not depend on the simulator.
 """
 
 from __future__ import annotations
@@ -15,19 +15,19 @@ from typing import Literal
 Case = Literal["near clock", "far clock", "delayed ACK", "probe", "timeout"]
 
 SEGMENT_BITS = 12_000
-"""A full segment on the wire, as the scenarios have it."""
+"""Size of a full segment on the wire in the scenarios, in bits."""
 
 
 @dataclass(frozen=True)
 class Way:
-    """The path of a flow.
+    """Path of a flow.
 
     Attributes
     ----------
     near_s, core_s, far_s
-        One-way delays from the sender to the link that fails, over it, and from it to the receiver.
+        One-way delays from the sender to the failing link, over it, and from it to the receiver.
     rate_bps
-        Of the sender's host, which is what the flow gets.
+        Rate of the sender's host, which limits the flow.
     """
 
     near_s: float
@@ -37,39 +37,39 @@ class Way:
 
     @property
     def spacing_s(self) -> float:
-        """From one segment to the next."""
+        """Time from one segment to the next."""
         return SEGMENT_BITS / self.rate_bps
 
     @property
     def rtt_s(self) -> float:
-        """A round trip without queues: a segment's transmission belongs to it."""
+        """Round-trip time without queues, including the transmission of a segment."""
         return 2 * (self.near_s + self.core_s + self.far_s) + self.spacing_s
 
     @property
     def to_failure_s(self) -> float:
-        """From when a segment is sent until its last bit is at the link that fails."""
+        """Time from sending a segment until its last bit reaches the failing link."""
         return self.near_s + self.spacing_s
 
     @property
     def window(self) -> int:
-        """Segments that the path holds, so that no queue grows."""
+        """Number of segments that the path holds without a queue."""
         return max(4, math.floor(self.rtt_s / self.spacing_s))
 
 
 @dataclass(frozen=True)
 class Outage:
-    """What the network does not carry, and where it is switched.
+    """Outage of the path, and the position of the switchover.
 
     Attributes
     ----------
     data_s, acks_s
-        From when on segments and ACKs get through again, at the node that switches them.
+        Times from which segments and ACKs get through again, at the node that switches them.
     to_switch_s
-        From when a segment is sent until its last bit is at that node.
+        Time from sending a segment until its last bit reaches that node.
     last_ack_s
-        When the last ACK of what had passed the link comes to the node that switches ACKs.
+        Arrival time, at the node that switches ACKs, of the last ACK of segments that had passed the link.
     back_s
-        From that node to the sender.
+        Delay from that node to the sender.
     """
 
     data_s: float
@@ -80,25 +80,25 @@ class Outage:
 
     @classmethod
     def of_link(cls, way: Way, length_s: float) -> Outage:
-        """A link that does not work for so long, and nothing that answers."""
+        """Return the outage of a link that fails for ``length_s`` without a recovery mechanism."""
         return cls(length_s, length_s, way.to_failure_s, 2 * way.far_s, way.core_s + way.near_s)
 
 
 @dataclass(frozen=True)
 class Timers:
-    """What a sender does when no ACK comes.
+    """Timers of a sender.
 
     Attributes
     ----------
     srtt_s
-        Its smoothed round trip.
+        Smoothed RTT of the sender.
     rto_s, longest_s
-        Its retransmission timeout, and the longest to which expiries in a row stretch it.
+        Retransmission timeout, and its maximum after backoff.
     modern
-        Whether it probes two smoothed round trips after its last segment and takes segments for lost by time (both
-        RFC 8985), and waits, after a first timeout, for two round trips that say whether that was spurious (RFC 5682).
+        Whether the sender uses tail loss probes (two smoothed RTTs after its last segment) and time-based loss
+        detection (both RFC 8985), and F-RTO (RFC 5682), which takes two RTTs after a first timeout.
     ack_delay_s
-        How long the receiver holds the ACK of an odd last segment back.
+        Delay of the ACK of an odd last segment.
     """
 
     srtt_s: float
@@ -110,18 +110,18 @@ class Timers:
 
 @dataclass(frozen=True)
 class Wait:
-    """How a flow comes back.
+    """Recovery of a flow.
 
     Attributes
     ----------
     case
-        What brings it back.
+        Event that starts the recovery.
     timeouts
-        Expiries of its timer before that.
+        Number of RTOs before it.
     resume_s
-        When it sends the first segment that comes through after its silence, or without one.
+        Time of the first transmission after the stall that gets through.
     repair_s
-        When it sends the first segment again for which an ACK has asked.
+        Time of the first retransmission that an ACK requested.
     """
 
     case: Case
@@ -131,48 +131,48 @@ class Wait:
 
 
 def wait(way: Way, timers: Timers, last_sent_s: float, outage: Outage) -> Wait:
-    """How a flow with a full window comes back from an outage.
+    """Return how a flow with a full window recovers from an outage.
 
     Parameters
     ----------
     last_sent_s
-        When it sends its last segment before it must be silent: for most senders when the last ACK comes that had
-        passed the link; BBR, which keeps twice what is in flight, goes on for a round trip.
+        Time of the last segment before the stall. Most senders send it when they receive the last ACK that had passed
+        the link. BBR, whose window is twice the data in flight, continues for one RTT.
     outage
-        What is not carried meanwhile.
+        Outage of the path.
     """
     rtt = way.rtt_s
     first_through = outage.data_s - outage.to_switch_s
-    # Three duplicate ACKs or SACKs begin the repair.
+    # Three duplicate ACKs or SACKs start the repair.
     shown = rtt + 2 * way.spacing_s
-    # Segments leave in pairs: so much longer a round trip is without a queue.
+    # Segments leave in pairs, so the RTT without a queue is up to two spacings longer.
     queue_s = max(0.0, timers.srtt_s - rtt - 2 * way.spacing_s)
     if first_through <= last_sent_s + queue_s:
         return Wait("near clock", 0, first_through, first_through + shown)
     probe_s = last_sent_s + 2 * timers.srtt_s
-    found: list[Wait] = []
+    result: list[Wait] = []
     if outage.acks_s <= outage.last_ack_s:
         woken_s = outage.acks_s + outage.back_s
-        found.append(Wait("far clock", 0, woken_s, woken_s + shown))
+        result.append(Wait("far clock", 0, woken_s, woken_s + shown))
     elif timers.ack_delay_s and outage.acks_s <= outage.last_ack_s + timers.ack_delay_s:
         woken_s = outage.last_ack_s + timers.ack_delay_s + outage.back_s
-        # By time one SACK is enough: what is lost was sent so long before that no reordering explains it.
+        # With time-based detection one SACK is enough: the lost segments are too old for reordering.
         at_once = timers.modern and timers.ack_delay_s > rtt / 4
-        found.append(Wait("delayed ACK", 0, woken_s, woken_s + (rtt if at_once else shown)))
+        result.append(Wait("delayed ACK", 0, woken_s, woken_s + (rtt if at_once else shown)))
     at_s = last_sent_s
     if timers.modern:
         at_s = probe_s
         if probe_s >= first_through:
-            # Its ACK also covers what had arrived and whose ACKs were lost: the round trip of that is long, and so long
-            # nothing is taken for lost yet; or until new segments, which it lets out, are reported.
+            # The probe's ACK also covers segments whose ACKs were lost, so its RTT sample is long. Nothing counts as
+            # lost for that time, or until new segments, which the ACK releases, are reported.
             held_s = last_sent_s + way.to_failure_s + way.core_s + rtt / 4
-            found.append(Wait("probe", 0, probe_s, probe_s + rtt + min(rtt, held_s)))
-    reached = (one >= first_through for one in expiries_s(at_s, timers.rto_s, timers.longest_s))
+            result.append(Wait("probe", 0, probe_s, probe_s + rtt + min(rtt, held_s)))
+    reached = (expiries_ >= first_through for expiries_ in expiries_s(at_s, timers.rto_s, timers.longest_s))
     timeouts = 1 + next(place for place, through in enumerate(reached) if through)
     at_s = next(itertools.islice(expiries_s(at_s, timers.rto_s, timers.longest_s), timeouts - 1, None))
     behind = 2 * rtt if timers.modern and timeouts == 1 else rtt
-    found.append(Wait("timeout", timeouts, at_s, at_s + behind))
-    return min(found, key=lambda one: one.resume_s)
+    result.append(Wait("timeout", timeouts, at_s, at_s + behind))
+    return min(result, key=lambda item: item.resume_s)
 
 
 def expiries_s(first_s: float, rto_s: float, longest_s: float) -> Iterator[float]:
@@ -201,20 +201,20 @@ def mean_stretch(expiries: Iterable[float], to_failure_s: float, low_s: float, h
 
 
 def step_bound(timeouts: int) -> float:
-    """The most that an outage is stretched by that ends behind the ``timeouts``-th expiry of a timer."""
+    """Return the maximum stretch of an outage that ends after the ``timeouts``-th RTO."""
     return (2 ** (timeouts + 1) - 1) / (2**timeouts - 1) if timeouts else math.inf
 
 
 @dataclass(frozen=True)
 class Regrowth:
-    """What a sender does to its window, and how it grows back.
+    """Window reduction of a sender, and the growth after it.
 
     Attributes
     ----------
     beta
-        What a loss leaves of the window.
+        Share of the window that a loss leaves.
     law
-        "reno" or "cubic"; "rate" of a sender whose rate a loss does not change.
+        "reno" or "cubic", or "rate" for a sender whose rate does not change on a loss.
     """
 
     beta: float
@@ -226,14 +226,14 @@ REGROWTHS = {"newreno": Regrowth(0.5, "reno"), "cubic": Regrowth(0.7, "cubic"), 
 
 @dataclass(frozen=True)
 class Shortfall:
-    """What a flow with a full window and without a queue falls short of, in segments.
+    """Shortfall of a flow with a full window and no queue, in segments.
 
     Attributes
     ----------
     silent
-        From the first segment that is lost until what it sends gets through again, less what did meanwhile.
+        Shortfall from the first lost segment until new transmissions get through, minus segments that got through.
     regrow
-        From then on until the window is what it was.
+        Shortfall from then until the window has its previous size.
     """
 
     silent: float
@@ -243,16 +243,16 @@ class Shortfall:
 def shortfall(
     way: Way, waited: Wait, last_sent_s: float, srtt_s: float, outage: Outage, regrowth: Regrowth
 ) -> Shortfall:
-    """What an outage costs a flow.
+    """Return the shortfall that an outage causes.
 
     Parameters
     ----------
     waited
-        How it comes back.
+        Recovery of the flow.
     last_sent_s
-        When it sends its last segment before it must be silent.
+        Time of the last segment before the stall.
     srtt_s
-        Its smoothed round trip, in which it sends a window.
+        Smoothed RTT, in which the flow sends one window.
     """
     window = way.window
     rate = 1 / way.spacing_s if regrowth.law == "rate" else min(1 / way.spacing_s, window / srtt_s)
@@ -268,18 +268,18 @@ def shortfall(
         through = rate * (last_sent_s - first_through_s)
         paused = rate * max(0.0, first_through_s + way.rtt_s - last_sent_s)
         return Shortfall(lost + paused, _doubling(window, max(2, through), target) + growing)
-    # The ACK that wakes it covers all that had arrived, and lets out as much at once.
+    # The ACK that restarts the flow covers all segments that had arrived, and releases as many at once.
     silent = rate * (waited.repair_s - first_lost_s) - left
     return Shortfall(silent, _doubling(window, max(2, left), target) + growing)
 
 
 def _doubling(window: float, begin: float, target: float) -> float:
-    """What is missing while a window doubles each round trip, from its beginning to its target."""
+    """Return the shortfall while a window doubles per RTT, from its initial size to its target."""
     return window * math.log2(target / begin) - (target - begin) if target > begin else 0.0
 
 
 def _regrow(way: Way, regrowth: Regrowth) -> float:
-    """What is missing while a window grows from its target to what it was."""
+    """Return the shortfall while a window grows from its target to its previous size."""
     window = way.window
     if regrowth.law == "rate":
         return 0.0

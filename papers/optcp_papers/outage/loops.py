@@ -1,4 +1,4 @@
-"""What routers cost that converge: the loops while their tables disagree, and a table that is held back."""
+"""Cost of router convergence: micro-loops while FIBs disagree, and delayed FIB updates."""
 
 import itertools
 from collections.abc import Mapping
@@ -24,41 +24,40 @@ from optcp_papers.outage.population import (
 NETWORKS = ("nobel-eu", "germany50")
 QUICK_NETWORK = "abilene"
 UPDATES = {"200": "uniform(20 ms, 200 ms)", "1000": "uniform(20 ms, 1 s)"}
-"""By the longest time that a router takes to rewrite its table, in ms."""
+"""Distributions of the FIB update time, by their maximum in ms."""
 HOLDS_S = ("0.3", "1.5", "5")
 WINDOW_S = 8.0
 SHOWN = ("lost_mb", "lost_mb_hit", "lost_mb_bystanders", "outage_p50_ms", "outage_p99_ms", "fct_infl_p99", "timeouts")
 NOTES = [
-    "`own`: each router uses its new table when it has it; `synchronized`: all of them when the last one has. "
-    "`looped` is how many packets routers sent to and fro until their time to live was used up. The loss counts "
-    "for 8 s.",
+    "`own`: each router uses its new FIB when it is ready; `synchronized`: all routers when the last one is ready. "
+    "`looped` is the number of packets that looped until their time to live expired. Losses count for 8 s.",
     CUT_NOTE,
-    "`hold_s`: all routers retain their old tables and backups for so long once the new ones are ready.",
+    "`hold_s`: all routers keep their old FIBs and backups for this time once the new FIBs are ready.",
 ]
 
 
 def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
-    """Repair, convergence and the time of an update; and how long tables are held."""
+    """Return the grids over repair, convergence and update time, and the grids over the hold time."""
     assumed = assumptions(chosen, window_s=WINDOW_S)
-    found = {}
+    result = {}
     for name in (QUICK_NETWORK,) if options.size.is_quick else NETWORKS:
         failure = failing(cut(name), assumed)
         update = UPDATES if not options.size.is_quick else {"1000": UPDATES["1000"]}
         axes = {
-            "repair": {one: {"routing.repair": one} for one in ("none", "ti-lfa")},
-            "converge": {one: {"routing.converge": one} for one in ("own", "synchronized")},
-            "update_ms": {one: {"routing.update": text} for one, text in update.items()},
+            "repair": {item: {"routing.repair": item} for item in ("none", "ti-lfa")},
+            "converge": {item: {"routing.converge": item} for item in ("own", "synchronized")},
+            "update_ms": {item: {"routing.update": text} for item, text in update.items()},
             "failure": failure,
         }
-        found[name] = grid(f"loops on {name}", world(name, assumed), axes, options)
+        result[name] = grid(f"loops on {name}", world(name, assumed), axes, options)
         held = {"routing.repair": "ti-lfa", "routing.converge": "synchronized"}
-        axes = {"hold_s": {one: {"routing.hold": f"{one} s"} for one in HOLDS_S}, "failure": failure}
-        found[f"{name}, held"] = grid(f"held tables on {name}", world(name, assumed), axes, options, held)
-    return found
+        axes = {"hold_s": {holds_: {"routing.hold": f"{holds_} s"} for holds_ in HOLDS_S}, "failure": failure}
+        result[f"{name}, held"] = grid(f"held tables on {name}", world(name, assumed), axes, options, held)
+    return result
 
 
 def find(found: Found) -> Findings:
-    """What loops cost, whom, and what holding tables costs."""
+    """Return the cost of loops for affected and other flows, and the cost of holding FIBs."""
     loops = {name: done.once(CostsOf(network(name), cut(name))) for name, done in found.done.items() if "," not in name}
     holds = {
         key.partition(",")[0]: done.once(CostsOf(network(key.partition(",")[0]), cut(key.partition(",")[0])))
@@ -71,7 +70,7 @@ def find(found: Found) -> Findings:
             repair, converge, update_ms = at
             key: Key = {"network": name, "repair": repair, "converge": converge, "update_ms": int(update_ms)}
             shown += rows_of(costs, at, key, SHOWN)
-            looped = costs.mean(at, lambda one: float(one.looped))
+            looped = costs.mean(at, lambda item: float(item.looped))
             shown.append(row(key, "looped", None, looped.interval, ""))
     for name, costs in holds.items():
         for at in costs.cells:
@@ -86,15 +85,15 @@ def find(found: Found) -> Findings:
 
 
 def cost_more(costs: Costs) -> list[Part]:
-    """Judge: what loops add is more than the failure costs without them."""
+    """Judge: loops add more cost than the failure has without them."""
     parts = []
     for repair, _, update_ms in dict.fromkeys((at[0], "", at[2]) for at in costs.cells):
         own, together = ((repair, converge, update_ms) for converge in ("own", "synchronized"))
         added = METRICS["lost_mb"](costs, own) - METRICS["lost_mb"](costs, together)
-        name = f"{repair}, tables within {update_ms} ms"
+        name = f"{repair}, FIBs within {update_ms} ms"
         parts.append(
             side(
-                f"{name}: added by loops less what the failure costs",
+                f"{name}: added by loops minus cost of the failure",
                 added - METRICS["lost_mb"](costs, together),
                 "above",
                 "MB",
@@ -104,13 +103,13 @@ def cost_more(costs: Costs) -> list[Part]:
 
 
 def hit_bystanders(costs: Costs) -> list[Part]:
-    """Judge: loops take from pairs off the failed link, and more than the failure does."""
+    """Judge: loops cost pairs off the failed link, and more than the failure does."""
     own, together = (("ti-lfa", converge, "1000") for converge in ("own", "synchronized"))
     added = METRICS["lost_mb_bystanders"](costs, own) - METRICS["lost_mb_bystanders"](costs, together)
     return [
-        side("bystanders' loss, own less synchronized", added, "above", "MB"),
+        side("other flows' loss, own minus synchronized", added, "above", "MB"),
         side(
-            "the same less their loss with synchronized",
+            "the same minus their loss with synchronized",
             added - METRICS["lost_mb_bystanders"](costs, together),
             "above",
             "MB",
@@ -119,12 +118,12 @@ def hit_bystanders(costs: Costs) -> list[Part]:
 
 
 def holding(costs: Costs) -> list[Part]:
-    """Judge: a longer hold costs within 10 % of a shorter one."""
+    """Judge: a longer hold costs the same as a shorter one within 10 %."""
     parts = []
-    for one, two in itertools.pairwise(HOLDS_S):
-        before = METRICS["lost_mb"](costs, (one,))
+    for item, two in itertools.pairwise(HOLDS_S):
+        before = METRICS["lost_mb"](costs, (item,))
         more = per_cent_of(METRICS["lost_mb"](costs, (two,)) - before, before)
-        parts.append(inside(f"held for {two} s against {one} s", more, 10, "%"))
+        parts.append(inside(f"held for {two} s against {item} s", more, 10, "%"))
     return parts
 
 

@@ -1,4 +1,4 @@
-"""What all exhibits of the study share: its name and its senders."""
+"""Name and senders that all experiments of the study share."""
 
 from pathlib import Path
 
@@ -9,15 +9,15 @@ PAPER = "What one optical failure costs the transfers of 2026 (a study of this p
 
 
 def scenario(name: str) -> Path:
-    """A shipped scenario of this study."""
+    """Return the path of a shipped scenario of this study."""
     return Path(__file__).with_name("scenarios") / f"outage-{name}.toml"
 
 
 def senders(*names: str, table: str = "sender") -> dict[str, dict[str, str]]:
-    """An axis ``sender`` of a grid."""
+    """Return the axis ``sender`` of a grid."""
     return {name: {f"tcp.{table}.{key}": value for key, value in SENDERS[name].items()} for name in names or SENDERS}
 
 
 def not_run(what: str) -> Part:
-    """Stands for comparisons whose runs a quick look leaves out."""
+    """Return a placeholder for comparisons that quick runs omit."""
     return Part(f"{what}: not run", "undecided", not_run=True)

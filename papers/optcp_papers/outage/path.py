@@ -1,4 +1,4 @@
-"""The world with one flow on one path: its settings, and what the sender of a run did."""
+"""One flow on one path: settings of the scenario, and evaluation of the sender's behaviour."""
 
 from dataclasses import dataclass
 
@@ -12,22 +12,22 @@ from optcp_papers.outage.law import Timers, Way
 
 FAILURE_S = 4.0
 CORE_SHARE = 0.2
-"""How much of the way is the link that fails."""
+"""Share of the failing link in the one-way delay."""
 PLACES = {"near": 0.1, "middle": 0.4, "far": 0.7}
-"""How much of the way is in front of it."""
+"""Share of the one-way delay before the failing link."""
 WATCHED_RTTS = (2, 6)
-"""How many round trips before and after the failure packets are listed."""
+"""Number of RTTs before and after the failure with packet traces."""
 
 
 def way(rtt_ms: float, place: str, rate_bps: float) -> Way:
-    """A path by its propagation round trip, and by where on it the failure is."""
+    """Return the path of a propagation RTT and a position of the failure."""
     half_s = rtt_ms / 2000
     near_s, core_s = PLACES[place] * half_s, CORE_SHARE * half_s
     return Way(near_s, core_s, half_s - near_s - core_s, rate_bps)
 
 
 def settings(path: Way) -> Settings:
-    """A path in the scenario."""
+    """Return the scenario settings of a path."""
     before_s, after_s = (times * path.rtt_s for times in WATCHED_RTTS)
     watched = {"after": f"{FAILURE_S - before_s:.6f} s", "until": f"{FAILURE_S + after_s:.6f} s"}
     return {
@@ -45,7 +45,7 @@ def settings(path: Way) -> Settings:
 
 
 def lasting(outage_s: float, more_s: float = 1.0) -> dict[str, str]:
-    """An outage in the scenario, whose run goes on until every sender is back, and some time more."""
+    """Return the settings of an outage; the run lasts until every sender has recovered, plus ``more_s``."""
     return {
         "parameters.works": f"{FAILURE_S + outage_s:.6f} s",
         "stop": f"{FAILURE_S + 2.4 * outage_s + 2.2 + more_s:.6f} s",
@@ -53,31 +53,31 @@ def lasting(outage_s: float, more_s: float = 1.0) -> dict[str, str]:
 
 
 def sender(name: str) -> dict[str, str]:
-    """A sender in the scenario. BBR finds out itself how much the path holds: its spare window is what matters."""
-    found = {f"tcp.sender.{key}": value for key, value in SENDERS[name].items()}
-    return {**found, "tcp.sender.window_limit": "unlimited"} if name == "bbr" else found
+    """Return the settings of a sender. BBR has no window limit, because its spare window is what matters."""
+    result = {f"tcp.sender.{key}": value for key, value in SENDERS[name].items()}
+    return {**result, "tcp.sender.window_limit": "unlimited"} if name == "bbr" else result
 
 
 @dataclass(frozen=True)
 class Seen:
-    """What a sender did about an outage; instants in seconds from the failure.
+    """Observed behaviour of a sender in an outage; times in seconds from the failure.
 
     Attributes
     ----------
     last_sent_s
-        When it sent its last segment before it fell silent.
+        Time of the last segment before the stall.
     srtt_s
-        Its smoothed round trip, from the ACKs before the failure.
+        Smoothed RTT from the ACKs before the failure.
     case
-        "clock" where ACKs went on, "probe" or "timeout".
+        "clock" if ACKs continued, "probe" or "timeout".
     timeouts
-        How often its timer expired before the first segment came through.
+        Number of RTOs before the first segment got through.
     resume_s
-        When it sent what ended its silence; with a clock, nothing did.
+        Time of the segment that ended the stall; NaN with an ACK clock.
     repair_s
-        When it sent the first segment again for which an ACK had asked.
+        Time of the first retransmission that an ACK requested.
     first_ack_s
-        When the first ACK came after the link worked again.
+        Time of the first ACK after the link worked again.
     """
 
     last_sent_s: float
@@ -90,12 +90,12 @@ class Seen:
 
 
 def seen(run: Run, path: Way, outage_s: float) -> Seen:
-    """Read it out of a run's packets around the failure, and of its retransmissions and timeouts."""
+    """Evaluate the packets of a run around the failure, and its retransmissions and RTOs."""
     return seen_at(run, path, FAILURE_S, outage_s)
 
 
 def seen_at(run: Run, path: Way, failed_s: float, outage_s: float = 0.0) -> Seen:
-    """The same where the failure is at another instant."""
+    """Evaluate a run like :func:`seen`, with the failure at another time."""
     packets = run["packets"]
     at_s, names = packets.seconds - failed_s, packets["event"]
     sent = (names == "sent") | (names == "resent")
@@ -106,7 +106,7 @@ def seen_at(run: Run, path: Way, failed_s: float, outage_s: float = 0.0) -> Seen
 
     when, what = _events(run, failed_s)
     timeouts_s = when[what == "timeout"]
-    # A timer that expires has its segment sent again at that instant. For what else is sent again an ACK has asked.
+    # An RTO retransmits its segment at the same time. All other retransmissions were requested by an ACK.
     asked = when[(what == "resent") & ~np.isin(when, timeouts_s)]
     probes_s = _probes_s(sent_s, acks_s, srtt_s, timeouts_s)
     asked_s = asked[~np.isin(asked, probes_s)]
@@ -122,7 +122,7 @@ def seen_at(run: Run, path: Way, failed_s: float, outage_s: float = 0.0) -> Seen
 
 
 def repaired_s(run: Run, failed_s: float, repair_s: float) -> float:
-    """When the last segment of a repair is sent again: before a pause of a second without any."""
+    """Return the time of the last retransmission of a repair, which precedes a second without any."""
     when, what = _events(run, failed_s)
     resent = when[(what == "resent") & (when >= repair_s)]
     if not resent.size:
@@ -132,7 +132,7 @@ def repaired_s(run: Run, failed_s: float, repair_s: float) -> float:
 
 
 def _events(run: Run, failed_s: float) -> tuple[NDArray[np.float64], NDArray[np.str_]]:
-    """When a sender did what behind the failure."""
+    """Return times and names of the sender's events after the failure."""
     when = run["events"].seconds - failed_s
     return when[when > 0], run["events"]["event"][when > 0]
 
@@ -140,20 +140,20 @@ def _events(run: Run, failed_s: float) -> tuple[NDArray[np.float64], NDArray[np.
 def _srtt_s(
     at_s: NDArray[np.float64], seq: NDArray[np.uint32], sent: NDArray[np.bool_], acknowledged: NDArray[np.bool_]
 ) -> float:
-    """The mean of what ACKs before the failure measured: since the oldest segment was sent that each is for."""
+    """Return the mean RTT that ACKs before the failure measured, from the sending of the oldest segment of each."""
     sent_at = dict(zip(seq[sent].tolist(), at_s[sent].tolist(), strict=True))
-    found, before = [], None
+    result, before = [], None
     for when, number in zip(at_s[acknowledged].tolist(), seq[acknowledged].tolist(), strict=True):
         if when > 0:
             break
         if before is not None and number > before and before in sent_at:
-            found.append(when - sent_at[before])
+            result.append(when - sent_at[before])
         before = number
-    return float(np.mean(found)) if found else float("nan")
+    return float(np.mean(result)) if result else float("nan")
 
 
 def _last_sent_s(sent_s: NDArray[np.float64], rtt_s: float) -> float:
-    """The last instant before the first pause of a tenth of a round trip behind the failure."""
+    """Return the last transmission before the first pause of a tenth of an RTT after the failure."""
     paused = (np.diff(sent_s) > rtt_s / 10) & (sent_s[1:] > 0)
     return float(sent_s[:-1][paused][0]) if paused.any() else float(sent_s[-1])
 
@@ -161,14 +161,16 @@ def _last_sent_s(sent_s: NDArray[np.float64], rtt_s: float) -> float:
 def _probes_s(
     sent_s: NDArray[np.float64], acks_s: NDArray[np.float64], srtt_s: float, timeouts_s: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """When it sent something after one and a half round trips without sending or an ACK, and no timer had expired."""
+    """Return transmissions after 1.5 RTTs without transmissions, ACKs and RTOs."""
     quiet = (np.diff(sent_s) > 1.5 * srtt_s) & (sent_s[1:] > 0)
-    found = [one for one in sent_s[1:][quiet].tolist() if not ((acks_s > one - 1.5 * srtt_s) & (acks_s <= one)).any()]
-    return np.array([one for one in found if one not in timeouts_s], dtype=np.float64)
+    result = [
+        item for item in sent_s[1:][quiet].tolist() if not ((acks_s > item - 1.5 * srtt_s) & (acks_s <= item)).any()
+    ]
+    return np.array([item for item in result if item not in timeouts_s], dtype=np.float64)
 
 
 def timers(name: str, found: Seen) -> Timers:
-    """A sender's timers, given its own smoothed round trip, which is that of a steady path."""
+    """Return the timers of a sender from its observed smoothed RTT, which is that of a steady path."""
     modern = name in ("cubic", "bbr")
     return Timers(
         srtt_s=found.srtt_s,
@@ -180,6 +182,6 @@ def timers(name: str, found: Seen) -> Timers:
 
 
 def gap_s(run: Run) -> float:
-    """The longest time without new in-order bytes behind the failure, less the usual one."""
+    """Return the longest time without new in-order bytes after the failure, minus the usual one, in s."""
     seen = run["outages"]
     return float(int(seen["gap_ps"][0]) - int(seen["usual_gap_ps"][0])) / PS

@@ -1,4 +1,4 @@
-"""Every failure of real networks, by mechanism and sender: what exhibits over a population of failures share."""
+"""Parts that the experiments over all failures of real networks share, by mechanism and sender."""
 
 import functools
 import math
@@ -20,8 +20,8 @@ NETWORKS = {name: f"sndlib/{name}" for name in ("abilene", "geant", "nobel-eu", 
 QUICK_NETWORK = "abilene"
 
 CUT_NOTE = (
-    "The end of a run cuts the outage of a flow that is silent then, and the completion time of a flow that has not "
-    "ended: it is longer than seen. A value that falls there is printed by its lower bound."
+    "Flows that are stalled or unfinished at the end of a run have longer stalls and completion times than observed. "
+    "Affected values are printed as lower bounds."
 )
 
 ASSUMED = (
@@ -41,24 +41,24 @@ ASSUMED = (
 
 @functools.cache
 def network(name: str) -> Network:
-    """A network of the study."""
+    """Return a network of the study."""
     return Network.find(NETWORKS[name])
 
 
 def assumptions(chosen: Chosen, **changed: float) -> Assumptions:
-    """What the worlds stand on."""
+    """Return the assumptions of the scenarios."""
     known = {name: chosen[name] for name in Assumptions.names() if name in chosen}
     return replace(Assumptions(**known), **changed)  # type: ignore[arg-type]
 
 
 def mechanisms(names: Iterable[str], assumed: Assumptions) -> dict[str, Settings]:
-    """The axis ``mechanism``; a reserved circuit has the whole rate of the link that it replaces."""
+    """Return the axis ``mechanism``; a reserved circuit has the whole rate of the link that it replaces."""
     return study.mechanisms(names, assumed, circuits="line-rate")
 
 
 @functools.cache
 def world(name: str, assumed: Assumptions) -> World:
-    """The world of a network."""
+    """Return the scenario of a network."""
     return World.of(network(name), assumed)
 
 
@@ -66,12 +66,12 @@ def grid(
     title: str, of: World, axes: Axes, options: Options,
     settings: Settings | None = None,
 ) -> Grid:  # fmt: skip
-    """A grid of worlds of one network."""
+    """Return a grid over scenarios of one network."""
     return study.grid(title, of, axes, settings, digest=options.digest, fork=options.fork, check=options.check)
 
 
 def seeds(_: str, size: Size) -> int:
-    """One draw of hosts: failures are the unit."""
+    """Return one seed, because the failures are the sample."""
     return size.seeds or 1
 
 
@@ -79,17 +79,17 @@ def side(name: str, value: Resampled, towards: judge.Side, unit: str) -> Part:
     """Judge whether a statistic of failures lies above or below zero."""
     if _is_open(value, 0.0):
         return judge.Part(_cut_text(name, value, unit), "undecided")
-    # A resample of which nothing is known counts for both sides.
+    # Resamples without a known value count for both sides.
     seen = value.samples if value.lows is None or value.estimate < 0 else value.lows
     known = replace(value, samples=np.where(np.isnan(seen), 0.0, seen), lows=None)
     return _bounded(judge.side_part(name, known.comparison, towards, unit), name, value, unit)
 
 
 def inside(name: str, value: Resampled, margin: float, unit: str) -> Part:
-    """Judge whether it lies within ``+-margin``."""
+    """Judge whether a statistic lies within ``+-margin``."""
     if _is_open(value, margin):
         return judge.Part(_cut_text(name, value, unit), "undecided")
-    # A resample of which nothing is known counts against what all failures show.
+    # Resamples without a known value count against the estimate.
     against = margin if abs(value.estimate) < margin else 0.0
     seen = value.samples if value.lows is None or value.estimate < margin else value.lows
     samples = np.where(np.isnan(seen), against, seen)
@@ -98,12 +98,12 @@ def inside(name: str, value: Resampled, margin: float, unit: str) -> Part:
 
 
 def _bounded(part: Part, name: str, value: Resampled, unit: str) -> Part:
-    """The part, of a statistic that is cut with its lower bound."""
+    """Return the part, with the lower bound in its text if the statistic is censored."""
     return part if math.isfinite(value.estimate) else replace(part, text=_cut_text(name, value, unit))
 
 
 def _is_open(value: Resampled, threshold: float) -> bool:
-    """Whether the end of runs cuts a statistic so that it may lie on either side of a threshold."""
+    """Return whether a censored statistic may lie on either side of a threshold."""
     if math.isfinite(value.estimate):
         return False
     return value.estimate != math.inf or value.at_least is None or value.at_least <= threshold
@@ -111,24 +111,24 @@ def _is_open(value: Resampled, threshold: float) -> bool:
 
 def _cut_text(name: str, value: Resampled, unit: str) -> str:
     if value.at_least is None:
-        return f"{name}: not known, the end of runs cuts it"
+        return f"{name}: not known, censored by the end of runs"
     return (
         f"{name}: more than {judge.number(value.at_least)} {unit}".rstrip()
-        + f", n = {value.n}, the end of runs cuts it"
+        + f", n = {value.n}, censored by the end of runs"
     )
 
 
 def per_cent_of(value: Resampled, of: Resampled) -> Resampled:
-    """A statistic in per cent of another one of the same failures."""
+    """Return a statistic in % of another one of the same failures."""
     return (value / of).times(100)
 
 
 def cut(name: str) -> tuple[Event, ...]:
-    """Every link of a network of the study but for bridges."""
+    """Return every link of a network of the study, except bridges."""
     return study.cut(network(name))
 
 
 def rows_of(of: Costs, at: tuple[str, ...], key: Key, names: Sequence[str] = tuple(METRICS)) -> list[Row]:
-    """The rows of a cell; those without a value are left out."""
-    found = {name: METRICS[name](of, at) for name in names}
-    return [row(key, name, None, one.interval, "") for name, one in found.items() if not np.isnan(one.estimate)]
+    """Return the rows of a combination, without those that have no value."""
+    result = {name: METRICS[name](of, at) for name in names}
+    return [row(key, name, None, item.interval, "") for name, item in result.items() if not np.isnan(item.estimate)]

@@ -1,4 +1,4 @@
-"""How far rates may be scaled down: the cost of a failure per unit of capacity, from 25 to 400 Mb/s."""
+"""Scale-down of rates: cost of a failure per unit of capacity, from 25 to 400 Mb/s."""
 
 import itertools
 
@@ -26,35 +26,35 @@ MECHANISM = {"routing.repair": "ti-lfa", "routing.converge": "synchronized"}
 MARGIN_PCT = 15.0
 SHOWN = ("lost_mb", "outage_p50_ms", "outage_p99_ms")
 NOTES = [
-    "Every link of abilene but the bridge, with TI-LFA. The rate of links is scaled and with it how many flows "
-    "there are, each as fast as before: `lost_mb_a_gbps` is what a failure costs over the rate of a link in Gb/s.",
+    "Every link of abilene except the bridge, with TI-LFA. The link rate is scaled, and the number of flows with it; "
+    "each flow is as fast as before. `lost_mb_a_gbps` is the cost of a failure over the link rate in Gb/s.",
 ]
 
 
 def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
-    """A grid a rate, over senders and failures."""
-    found = {}
+    """Return one grid per rate, over senders and failures."""
+    result = {}
     for rate in QUICK_RATES_MBPS if options.size.is_quick else RATES_MBPS:
         assumed = assumptions(chosen, rate_mbps=float(rate))
         axes = {
             "sender": {who: sender(who) for who in (SENDERS[:1] if options.size.is_quick else SENDERS)},
             "failure": failing(cut(NETWORK), assumed),
         }
-        found[str(rate)] = grid(f"abilene at {rate} Mb/s", world(NETWORK, assumed), axes, options, MECHANISM)
-    return found
+        result[str(rate)] = grid(f"abilene at {rate} Mb/s", world(NETWORK, assumed), axes, options, MECHANISM)
+    return result
 
 
 def find(found: Found) -> Findings:
-    """The cost at each rate, and whether it is the same."""
+    """Return the cost at each rate, and judge whether it is the same."""
     by_rate = {int(rate): done.once(CostsOf(network(NETWORK), cut(NETWORK))) for rate, done in found.done.items()}
     shown = []
     for rate, costs in by_rate.items():
         for at in costs.cells:
             key: Key = {"rate_mbps": rate, "sender": at[0]}
             shown += rows_of(costs, at, key, SHOWN)
-            a_gbps = costs.mean(at, lambda one: one.total_mb).times(1000 / rate)
+            a_gbps = costs.mean(at, lambda cost: cost.total_mb).times(1000 / rate)
             shown.append(row(key, "lost_mb_a_gbps", None, a_gbps.interval, ""))
-            shown.append(row(key, "flows", None, costs.mean(at, lambda one: float(one.flows)).interval, ""))
+            shown.append(row(key, "flows", None, costs.mean(at, lambda item: float(item.flows)).interval, ""))
     missing = [not_run("other rates")] if len(by_rate) < len(RATES_MBPS) else []
     senders = dict.fromkeys(at[0] for at in by_rate[min(by_rate)].cells)
     claims = {"outage-scale-free": {who: [*scale_free(by_rate, who), *missing] for who in senders}}
@@ -62,10 +62,10 @@ def find(found: Found) -> Findings:
 
 
 def scale_free(by_rate: dict[int, Costs], who: str) -> list[Part]:
-    """Judge: neighbouring rates cost the same per unit of capacity within 15 %, and so do the ends."""
+    """Judge: neighbouring rates cost the same per unit of capacity within 15 %, and so do the extremes."""
     parts = []
     rates = sorted(by_rate)
-    lost = {rate: by_rate[rate].mean((who,), lambda one: one.total_mb).times(1 / rate) for rate in rates}
+    lost = {rate: by_rate[rate].mean((who,), lambda cost: cost.total_mb).times(1 / rate) for rate in rates}
     silent = {rate: by_rate[rate].quantile((who,), outages, 0.5) for rate in rates}
     for low, high in itertools.pairwise(rates):
         for name, of in (("lost a unit", lost), ("median outage", silent)):

@@ -1,4 +1,4 @@
-"""Failures of more than a link: nodes, ducts, and a second link soon after the first."""
+"""Failures of more than one link: nodes, ducts, and a second link soon after the first."""
 
 import functools
 from collections.abc import Mapping
@@ -32,55 +32,54 @@ DOUBLES, QUICK_DOUBLES = 50, 5
 DRAWN_WITH = 1
 SHOWN = ("lost_mb", "hit_pct", "outage_p50_ms", "outage_p99_ms", "network_p50_ms", "censored")
 SHARED_SHARE = 0.3
-"""Which share of unplanned failures hits several links at once, as a backbone of 2002 reported."""
+"""Share of unplanned failures that affect several links, as a backbone of 2002 reported."""
 SHARED_SHARES = (0.1, 0.4)
 NOTES = [
-    "`node`: all links of a node, and pairs that end there are left out. `duct`: two links that leave a node side "
-    "by side, in the order of their bearings; `likely duct`: those of them whose bearings differ by 30 degrees or "
-    "less. `double`: two links, drawn, the second up to 2 s after the first. `unprotected_pct` is the share of "
-    "the flows that were hit whose path was cut for longer than 15 ms: with TI-LFA those without a backup; 1+1 takes "
-    "that long on long ways in any case.",
+    "`node`: all links of a node; pairs that end there are excluded. `duct`: two links that leave a node in adjacent "
+    "bearings; `likely duct`: those whose bearings differ by 30 degrees or less. `double`: two random links, the "
+    "second up to 2 s after the first. `unprotected_pct` is the share of affected flows whose path was broken for "
+    "more than 15 ms. With TI-LFA these have no backup; 1+1 needs this time on long paths in any case.",
 ]
 
 
 @functools.cache
 def happening(name: str, kind: str, quick: bool) -> tuple[Event, ...]:
-    """What fails, of a kind; a quick look has some of it."""
+    """Return the failures of a kind; quick runs use some of them."""
     net = network(name)
     if kind == "link":
-        found = list(cut(name))
+        result = list(cut(name))
     elif kind == "node":
-        found = events.nodes(net)
+        result = events.nodes(net)
     elif kind == "duct":
-        found = events.ducts(net)
+        result = events.ducts(net)
     else:
-        found = events.doubles(net, QUICK_DOUBLES if quick else DOUBLES, DRAWN_WITH)
-    return tuple(found[:QUICK_DOUBLES] if quick else found)
+        result = events.doubles(net, QUICK_DOUBLES if quick else DOUBLES, DRAWN_WITH)
+    return tuple(result[:QUICK_DOUBLES] if quick else result)
 
 
 def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
-    """A grid a network and kind of event, over mechanisms."""
+    """Return one grid per network and kind of failure, over mechanisms."""
     assumed = assumptions(chosen)
-    found = {}
+    result = {}
     for name in ("abilene",) if options.size.is_quick else NETWORKS:
         for kind in KINDS:
             axes = {
                 "mechanism": mechanisms(ACTING, assumed),
                 "failure": failing(happening(name, kind, options.size.is_quick), assumed),
             }
-            found[f"{name}, {kind}"] = grid(f"{kind}s of {name}", world(name, assumed), axes, options)
-    return found
+            result[f"{name}, {kind}"] = grid(f"{kind}s of {name}", world(name, assumed), axes, options)
+    return result
 
 
 def find(found: Found) -> Findings:
-    """What such failures cost, and how much of a year's loss they are."""
+    """Return the cost of such failures, and judge their share of a year's loss."""
     by_network: dict[str, dict[str, Costs]] = {}
     shown = []
     for key, done in found.done.items():
         name, _, kind = key.partition(", ")
         quick = len(found.done) < len(KINDS) * len(NETWORKS)
         costs = by_network.setdefault(name, {})[kind] = done.once(CostsOf(network(name), happening(name, kind, quick)))
-        likely = {one.name for one in events.ducts(network(name), events.LIKELY_DEGREES)} if kind == "duct" else set()
+        likely = {duct.name for duct in events.ducts(network(name), events.LIKELY_DEGREES)} if kind == "duct" else set()
         parts = {kind: costs}
         if likely:
             parts["likely duct"] = costs.part(lambda event, of=likely: event.name in of)  # type: ignore[misc]
@@ -99,16 +98,16 @@ def find(found: Found) -> Findings:
 
 
 def unprotected_pct(costs: Costs, at: tuple[str, ...]) -> Resampled:
-    """The share of the flows that were hit whose path was cut for longer than a backup takes."""
-    hit = costs.mean(at, lambda one: float(one.outage_ms.size))
-    return (costs.mean(at, lambda one: float((one.network_ms > UNCOVERED_MS).sum())) / hit).times(100)
+    """Return the share of affected flows whose path was broken for longer than a backup takes."""
+    hit = costs.mean(at, lambda cost: float(cost.outage_ms.size))
+    return (costs.mean(at, lambda cost: float((cost.network_ms > UNCOVERED_MS).sum())) / hit).times(100)
 
 
 def dominates(costs: Mapping[str, Costs]) -> list[Part]:
-    """Judge: of what a year loses with TI-LFA, more than half comes from failures of several links."""
+    """Judge: with TI-LFA more than half of a year's loss comes from failures of several links."""
     at = ("ti-lfa",)
     single = METRICS["lost_mb"](costs["link"], at)
-    # Failures of nodes and of ducts, as likely as each other.
+    # Failures of nodes and of ducts are assumed equally likely.
     several = (METRICS["lost_mb"](costs["node"], at) + METRICS["lost_mb"](costs["duct"], at)).times(0.5)
 
     def half(share: float) -> Resampled:
@@ -116,7 +115,7 @@ def dominates(costs: Mapping[str, Costs]) -> list[Part]:
         return per_cent_of(lost, lost + single.times(1 - share))
 
     text = "from several links"
-    part = side(f"{text} at a share of {SHARED_SHARE:g}, less half", half(SHARED_SHARE) - 50.0, "above", "points")
+    part = side(f"{text} at a share of {SHARED_SHARE:g}, minus half", half(SHARED_SHARE) - 50.0, "above", "points")
     others = ", ".join(f"{half(share).estimate:.0f} % at {share:g}" for share in SHARED_SHARES)
     return [replace(part, text=f"{part.text} ({others})")]
 

@@ -1,4 +1,4 @@
-"""When a flow comes back from an outage: the clock, the probe, and the staircase of its timer, beside closed forms."""
+"""Recovery of a flow from an outage by ACK clock, probe or RTO, compared with closed forms."""
 
 from __future__ import annotations
 
@@ -25,47 +25,47 @@ FINE_MS = tuple(range(10, 401, 5))
 COAST_RTTS_MS = (20, 40, 80)
 COAST_STEP = 0.05
 COAST_RTTS = tuple(round(0.3 + COAST_STEP * step, 2) for step in range(48))
-"""Outages in round trips."""
+"""Outages in RTTs."""
 COAST_SEEDS, QUICK_COAST_SEEDS = 20, 2
 CLOCKS = (0.5, 0.9, 1.1, 1.5)
-"""Outages as multiples of the round trip from the farther end to the failure."""
+"""Outages as multiples of the round trip from the far end to the failure."""
 SPREAD_S = (0.8, 60.0)
 STRATA = 400
 TOLERANCE = 0.02
-"""How far an instant may lie from its closed form."""
+"""Maximum relative error of a time against its closed form."""
 SAID_MS = 50
 NEAR_MS = 10
 SPARE_RTTS = (0.8, 1.5)
-"""How much longer outages than CUBIC's BBR is said to coast over."""
+"""Claimed range, in RTTs, by which BBR tolerates longer outages than CUBIC."""
 STRETCHES = (1.44, 1.46)
 MOST_STRETCH = 2.2
 
 ASSUMED = (Assumed("rate_mbps", 20, positive_int),)
 NOTES = [
-    "One flow that a host of so many Mb/s limits, a receiver's window of what the path holds (BBR: none), and a "
-    "failure of the link in the middle, in both directions. Instants are from the failure on. `resume_ms` is when "
-    "the segment is sent that ends the silence, a probe or what a timeout sends again; where ACKs went on there "
-    "is none. `repair_ms` is when the first segment is sent again for which an ACK had asked.",
-    "`predicted_*` are the closed forms of the study's page, given the sender's own smoothed round trip and the "
-    "instant of its last transmission. `off_pct` is how far the instant (of the resumption, or with a clock of "
-    "the repair) lies from it.",
-    f"`outage_ms` is the longest time without new in-order bytes less the usual one; its jumps over outages of "
+    "One flow limited by a host of `rate_mbps`, with a receive window of what the path holds (BBR: none), and a "
+    "failure of the link in the middle, in both directions. Times count from the failure. `resume_ms` is the time of "
+    "the segment that ends the stall, a probe or a retransmission by RTO; there is none if ACKs continued. "
+    "`repair_ms` is the time of the first retransmission that an ACK requested.",
+    "`predicted_*` are the closed forms of docs/details/outage.md for the sender's own smoothed RTT and the time of "
+    "its last transmission. `off_pct` is the relative error of the time of the resumption or, with an ACK clock, of "
+    "the repair.",
+    f"`outage_ms` is the longest time without new in-order bytes minus the usual one. Its jumps over outages of "
     f"{FINE_MS[0]} to {FINE_MS[-1]} ms are the thresholds.",
 ]
 
 
 def strata() -> list[float]:
-    """Outages of equal shares of the logarithm, each drawn in its stratum."""
+    """Return outages from strata of equal width on a logarithmic scale, one random value in each."""
     low, high = np.log(SPREAD_S)
     drawn = np.random.Generator(np.random.PCG64(1)).random(STRATA)
-    return [round(float(one), 4) for one in np.exp(low + (high - low) * (np.arange(STRATA) + drawn) / STRATA)]
+    return [round(float(item), 4) for item in np.exp(low + (high - low) * (np.arange(STRATA) + drawn) / STRATA)]
 
 
 def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
-    """The cases, the fine lengths at each round trip, how far the clock reaches, and lengths of a second and more."""
+    """Return the grids of the cases, fine lengths by RTT, the reach of the ACK clock, and outages of seconds."""
     rate_bps = 1e6 * float(chosen["rate_mbps"])
 
-    def one(name: str, rtt_ms: float, axes: Axes, place: str = PLACE) -> Grid:
+    def make_grid(name: str, rtt_ms: float, axes: Axes, place: str = PLACE) -> Grid:
         settings = path.settings(path.way(rtt_ms, place, rate_bps))
         return options.grid(scenario("path"), settings, axes, f"outage staircase, {name}")
 
@@ -79,34 +79,36 @@ def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
     senders = {name: path.sender(name) for name in SENDERS}
     both = {name: senders[name] for name in ("cubic", "bbr")}
     found = {
-        "cases": one("cases", RTT_MS, {"sender": senders, "place": places(), "outage_ms": outages(in_ms(OUTAGES_MS))}),
-        "stretch": one(
+        "cases": make_grid(
+            "cases", RTT_MS, {"sender": senders, "place": places(), "outage_ms": outages(in_ms(OUTAGES_MS))}
+        ),
+        "stretch": make_grid(
             "stretch", RTT_MS, {"sender": senders, "outage_s": outages({f"{s:g}": s for s in strata()}, 0.2)}
         ),
     }
     for rtt_ms in RTTS_MS:
         cubic = {"sender": {"cubic": senders["cubic"]}, "outage_ms": outages(in_ms(FINE_MS))}
-        found[f"fine, {rtt_ms} ms"] = one(f"lengths at {rtt_ms} ms", rtt_ms, cubic)
+        found[f"fine, {rtt_ms} ms"] = make_grid(f"lengths at {rtt_ms} ms", rtt_ms, cubic)
     for rtt_ms in COAST_RTTS_MS:
         start = {"parameters.start": f"uniform(0 s, {rtt_ms} ms)"}
         lengths = outages({f"{rtts:g}": rtts * rtt_ms / 1000 for rtts in COAST_RTTS})
         axes = {"sender": {name: {**of, **start} for name, of in both.items()}, "outage_rtts": lengths}
-        found[f"coast, {rtt_ms} ms"] = one(f"clock at {rtt_ms} ms", rtt_ms, axes)
+        found[f"coast, {rtt_ms} ms"] = make_grid(f"clock at {rtt_ms} ms", rtt_ms, axes)
     for place in path.PLACES:
         farther_s = reach_s(path.way(RTT_MS, place, rate_bps))
         at_once = {name: {**senders[name], "tcp.sender.ack": "every-packet"} for name in ("newreno", "cubic")}
         axes = {"sender": at_once, "outage_clocks": outages({f"{times:g}": times * farther_s for times in CLOCKS})}
-        found[f"clock, {place}"] = one(f"clock, {place}", RTT_MS, axes, place)
+        found[f"clock, {place}"] = make_grid(f"clock, {place}", RTT_MS, axes, place)
     return found
 
 
 def in_ms(lengths_ms: tuple[int, ...]) -> dict[str, float]:
-    """Lengths in seconds by what they are called."""
+    """Return lengths in seconds, by their names in ms."""
     return {str(length): length / 1000 for length in lengths_ms}
 
 
 def reach_s(way: law.Way) -> float:
-    """The longest outage over which ACKs go on: the round trip from the farther end to the link that fails."""
+    """Return the longest outage over which ACKs continue: the round trip from the far end to the failing link."""
     return 2 * max(way.near_s + way.spacing_s / 2, way.far_s)
 
 
@@ -115,23 +117,23 @@ def _only(settings: Settings, keys: tuple[str, ...]) -> Settings:
 
 
 def seeds(grid: str, size: Size) -> int:
-    """One, but for BBR, whose phase is drawn; a quick look leaves the largest out."""
+    """Return one seed, but more for BBR, whose phase is random; quick runs skip the largest grids."""
     if grid.startswith("coast"):
         return size.of(COAST_SEEDS, QUICK_COAST_SEEDS) if not size.is_quick or "40" in grid else 0
     return 0 if size.is_quick and (grid == "stretch" or (grid.startswith("fine") and "40" not in grid)) else 1
 
 
 class Runs:
-    """What the senders of a grid did, cell by cell.
+    """Behaviour of the senders of a grid, by combination.
 
     Parameters
     ----------
     done
-        Finished runs, over ``sender``, ``place`` where it varies, and the length of the outage.
+        Finished runs, over ``sender``, ``place`` if it varies, and the length of the outage.
     way
-        The path.
+        Path of the flow.
     unit_s
-        What the length's axis counts, in seconds.
+        Unit of the length axis, in seconds.
     """
 
     def __init__(self, done: StudyResult, way: law.Way, unit_s: float) -> None:
@@ -162,18 +164,18 @@ class Runs:
 
 @dataclass(frozen=True)
 class Back:
-    """How a flow came back.
+    """Recovery of one flow.
 
     Attributes
     ----------
     at
-        The cell: its value on each axis.
+        Value of the combination on each axis.
     way, outage_s, timers
-        The path, how long it did not work, and the sender's timers.
+        Path, length of the outage, and the sender's timers.
     law, seen
-        What the closed form says, and what the sender did.
+        Closed form, and observed behaviour.
     gap_s
-        The longest time without new in-order bytes, less the usual one.
+        Longest time without new in-order bytes, minus the usual one.
     """
 
     at: dict[str, str]
@@ -186,29 +188,29 @@ class Back:
 
     @property
     def case(self) -> str:
-        """What brings it back, by the closed form."""
+        """Event that starts the recovery, by the closed form."""
         return self.law.case if self.law.case in ("probe", "timeout") else "clock"
 
     @property
     def off(self) -> float:
-        """How far its instant lies from the closed form, as a share: the repair with a clock, else the resumption."""
+        """Relative error of the closed form: of the repair with an ACK clock, else of the resumption."""
         if self.case == "clock":
             return self.seen.repair_s / self.law.repair_s - 1
         return self.seen.resume_s / self.law.resume_s - 1
 
     @property
     def stretch(self) -> float:
-        """The resumption over the outage."""
+        """Resumption time over outage."""
         return self.seen.resume_s / self.outage_s
 
 
 def find(found: Found) -> Findings:
-    """Each case beside its closed form, the thresholds, how far clocks reach, and the stretch of long outages."""
+    """Return each case with its closed form, the thresholds, the reach of ACK clocks, and the stretch of outages."""
     rate_bps = 1e6 * found.number("rate_mbps")
-    done = {name: one for name, one in found.done.items() if one.seeds}
+    done = {name: item for name, item in found.done.items() if item.seeds}
     middle = path.way(RTT_MS, PLACE, rate_bps)
     cases = list(Runs(done["cases"], middle, 1e-3))
-    shown = [one for back in cases for one in of_case(back)]
+    shown = [case_row for back in cases for case_row in case_rows(back)]
     long = list(Runs(done["stretch"], middle, 1.0)) if "stretch" in done else []
     claims: dict[str, list[Part] | dict[str, list[Part]]] = {"outage-staircase": climbs([*cases, *long])}
     series: list[Series] = []
@@ -223,11 +225,11 @@ def find(found: Found) -> Findings:
 
     jumps: dict[int, list[float]] = {}
     for rtt_ms in RTTS_MS:
-        if name := next((one for one in done if one == f"fine, {rtt_ms} ms"), None):
+        if name := next((item for item in done if item == f"fine, {rtt_ms} ms"), None):
             way = path.way(rtt_ms, PLACE, rate_bps)
             backs = list(Runs(done[name], way, 1e-3))
             jumps[rtt_ms] = thresholds_ms(backs)
-            more, curve = of_lengths(rtt_ms, backs, jumps[rtt_ms])
+            more, curve = threshold_rows(rtt_ms, backs, jumps[rtt_ms])
             shown += more
             series.append(curve)
     claims["outage-50-is-no-threshold"] = no_threshold(jumps, rate_bps)
@@ -243,15 +245,15 @@ def find(found: Found) -> Findings:
     claims["outage-bbr-coasts"] = coasts(reaches)
 
     if long:
-        shown += of_stretch(long)
+        shown += stretch_rows(long)
         claims["outage-waits-as-long-again"] = {name: as_long_again(name, long) for name in SENDERS}
     else:
         claims["outage-waits-as-long-again"] = [not_run("long outages")]
     return Findings(shown, claims, series, NOTES)
 
 
-def of_case(back: Back) -> list[Row]:
-    """The rows of a case: what there is of each."""
+def case_rows(back: Back) -> list[Row]:
+    """Return the rows of a case, without metrics that it does not have."""
     key: Key = {"sender": back.at["sender"], "place": back.at["place"], "outage_ms": int(back.at["outage_ms"])}
     metrics: dict[str, float] = {"timeouts": back.seen.timeouts, "predicted_timeouts": back.law.timeouts}
     if back.case != "clock":
@@ -262,14 +264,14 @@ def of_case(back: Back) -> list[Row]:
 
 
 def climbs(backs: list[Back]) -> list[Part]:
-    """Judge: timeouts as many as predicted, at instants as predicted, and the same with every congestion control."""
+    """Judge: number and times of RTOs match the prediction, and are equal for all congestion controls."""
     parts = []
     for name in SENDERS:
         own = [back for back in backs if back.at["sender"] == name and back.case == "timeout"]
         alike = sum(back.case == back.seen.case and back.law.timeouts == back.seen.timeouts for back in own)
-        parts.append(judge.exact_part(f"{name}: timeouts as predicted in {alike} of {len(own)}", alike == len(own)))
+        parts.append(judge.exact_part(f"{name}: RTOs as predicted in {alike} of {len(own)}", alike == len(own)))
         worst = max(abs(back.off) for back in own)
-        parts.append(judge.exact_part(f"{name}: instants within {100 * worst:.2f} %", worst <= TOLERANCE))
+        parts.append(judge.exact_part(f"{name}: times within {100 * worst:.2f} %", worst <= TOLERANCE))
     cubic = {tuple(list(back.at.items())[1:]): back for back in backs if back.at["sender"] == "cubic"}
     apart = [
         abs(back.seen.resume_s - other.seen.resume_s - (back.seen.last_sent_s - other.seen.last_sent_s))
@@ -279,12 +281,12 @@ def climbs(backs: list[Back]) -> list[Part]:
         for other in [cubic[tuple(list(back.at.items())[1:])]]
         if other.case == "timeout" and other.law.timeouts == back.law.timeouts
     ]
-    parts.append(judge.exact_part(f"bbr and cubic {100 * max(apart):.2f} % apart at most", max(apart) <= TOLERANCE))
+    parts.append(judge.exact_part(f"bbr and cubic differ by at most {100 * max(apart):.2f} %", max(apart) <= TOLERANCE))
     return parts
 
 
 def clocked(back: Back) -> Part:
-    """Judge: whether ACKs go on, as the length says."""
+    """Judge: ACKs continue if the outage is shorter than the reach."""
     below = float(back.at["outage_clocks"]) < 1
     where = "near" if back.way.near_s < back.way.far_s else "far" if back.way.near_s > back.way.far_s else "middle"
     text = f"{back.at['sender']}, {where}, {back.at['outage_clocks']} of the reach: {back.seen.case}"
@@ -292,13 +294,15 @@ def clocked(back: Back) -> Part:
 
 
 def thresholds_ms(backs: list[Back]) -> list[float]:
-    """The lengths of outage behind which it costs half a round trip more at once."""
+    """Return the outage lengths at which the stall jumps by half an RTT."""
     pairs = itertools.pairwise(backs)
-    return [1000 * (one.outage_s + two.outage_s) / 2 for one, two in pairs if two.gap_s - one.gap_s > two.way.rtt_s / 2]
+    return [
+        1000 * (item.outage_s + two.outage_s) / 2 for item, two in pairs if two.gap_s - item.gap_s > two.way.rtt_s / 2
+    ]
 
 
-def of_lengths(rtt_ms: int, backs: list[Back], jumps_ms: list[float]) -> tuple[list[Row], Series]:
-    """The thresholds of a round trip as rows, and the curve that has them."""
+def threshold_rows(rtt_ms: int, backs: list[Back], jumps_ms: list[float]) -> tuple[list[Row], Series]:
+    """Return the thresholds of an RTT as rows, and the curve that contains them."""
     way, timers = backs[0].way, backs[0].timers
     known = {f"predicted_{name}_ms": 1000 * at_s for name, at_s in steps_s(way, timers.srtt_s).items()}
     shown = [row({"rtt_ms": rtt_ms}, metric, None, exact(value), "") for metric, value in known.items()]
@@ -307,71 +311,65 @@ def of_lengths(rtt_ms: int, backs: list[Back], jumps_ms: list[float]) -> tuple[l
         for place, at in enumerate(jumps_ms, 1)
     ]
     x, y = [back.outage_s for back in backs], [round(back.gap_s, 6) for back in backs]
-    return shown, Series(
-        "outage of the flow", {"rtt_ms": rtt_ms}, "outage of the path", "s", "outage of the flow", "s", x, y
-    )
+    return shown, Series("flow stall", {"rtt_ms": rtt_ms}, "path outage", "s", "flow stall", "s", x, y)
 
 
 def steps_s(way: law.Way, srtt_s: float) -> dict[str, float]:
-    """Where the closed forms have thresholds: the end of the clock, of the probe, and of the first timeout."""
+    """Return the thresholds of the closed forms: the ends of the ACK clock, of the probe, and of the first RTO."""
     probe_s = way.near_s + way.to_failure_s + 2 * srtt_s
     return {"clock": reach_s(way), "probe": probe_s, "timeout": probe_s + srtt_s + 0.2}
 
 
 def no_threshold(jumps: Mapping[int, list[float]], rate_bps: float) -> list[Part]:
-    """Judge: every threshold is one of the transfer, and none of them is at 50 ms at more than one round trip."""
+    """Judge: every threshold is one of the closed forms, and at most one RTT has a threshold at 50 ms."""
     parts, at_said = [], 0
     for rtt_ms, found in jumps.items():
         way = path.way(rtt_ms, PLACE, rate_bps)
-        known = [1000 * one for one in steps_s(way, way.rtt_s).values()]
-        strange = [at for at in found if min(abs(at - one) for one in known) > NEAR_MS]
+        known = [1000 * steps_ for steps_ in steps_s(way, way.rtt_s).values()]
+        strange = [at for at in found if min(abs(at - item) for item in known) > NEAR_MS]
         at_said += any(abs(at - SAID_MS) <= NEAR_MS for at in found)
         where = ", ".join(f"{at:g}" for at in found)
-        text = (
-            f"round trip of {rtt_ms} ms: thresholds at {where} ms, predicted {', '.join(f'{one:.0f}' for one in known)}"
-        )
+        text = f"RTT of {rtt_ms} ms: thresholds at {where} ms, predicted {', '.join(f'{item:.0f}' for item in known)}"
         parts.append(judge.exact_part(text, not strange))
-    parts.append(
-        judge.exact_part(f"thresholds within {NEAR_MS} ms of {SAID_MS} at {at_said} round trips", at_said <= 1)
-    )
+    parts.append(judge.exact_part(f"thresholds within {NEAR_MS} ms of {SAID_MS} at {at_said} RTTs", at_said <= 1))
     return [*parts, *([not_run("other round trips")] if len(jumps) < len(RTTS_MS) else [])]
 
 
 @dataclass(frozen=True)
 class Reach:
-    """The longest outage in round trips over which the first ACK comes within a round trip of the repair, by sender."""
+    """Longest outage in RTTs after which the first ACK arrives within one RTT of the repair, by sender."""
 
     rtt_ms: int
     rate_bps: float
 
-    def __call__(self, done: StudyResult) -> Cells:
-        """Of a study's runs."""
+    def __call__(self, done: Done) -> Cells:
+        """Return the reach in a study's runs."""
         way = path.way(self.rtt_ms, PLACE, self.rate_bps)
         sender, lengths = done.axes
         found = np.zeros((len(done.seeds), len(sender), len(lengths)), dtype=bool)
         for at, back in enumerate(Runs(done, way, self.rtt_ms / 1000)):
             silent = back.seen.first_ack_s - back.outage_s > way.rtt_s + 2 * way.spacing_s
             found[np.unravel_index(at, found.shape)] = not silent
-        # Up to the first length that is too long.
+        # Count only up to the first length that is too long.
         carried = np.cumprod(found, axis=-1).sum(axis=-1)
         reached = np.concatenate([[COAST_RTTS[0] - COAST_STEP], COAST_RTTS])[carried]
         return Cells(reached, (sender,), done.seeds, "reach_rtts", "")
 
 
 def coasts(reaches: Mapping[int, Cells]) -> list[Part]:
-    """Judge: BBR's reach less CUBIC's, in round trips, lies between the two bounds."""
+    """Judge: BBR's reach minus CUBIC's, in RTTs, lies between the two bounds."""
     parts = []
     for rtt_ms, reach in reaches.items():
         spare = reach.at(sender="bbr") - reach.at(sender="cubic")
-        name = f"round trip of {rtt_ms} ms"
+        name = f"RTT of {rtt_ms} ms"
         bounds: tuple[tuple[float, judge.Side], ...] = ((SPARE_RTTS[0], "above"), (SPARE_RTTS[1], "below"))
         for bound, side in bounds:
-            parts.append(judge.difference_part(f"{name}, spare less {bound}", spare - bound, side, ""))
-    return [*parts, *([not_run("other round trips")] if len(reaches) < len(COAST_RTTS_MS) else [])]
+            parts.append(judge.difference_part(f"{name}, spare minus {bound}", spare - bound, side, ""))
+    return [*parts, *([not_run("other RTTs")] if len(reaches) < len(COAST_RTTS_MS) else [])]
 
 
-def of_stretch(backs: list[Back]) -> list[Row]:
-    """The mean and greatest stretch of each sender."""
+def stretch_rows(backs: list[Back]) -> list[Row]:
+    """Return the mean and maximum stretch of each sender."""
     shown = []
     for name in SENDERS:
         own = [back for back in backs if back.at["sender"] == name]
@@ -387,14 +385,14 @@ def of_stretch(backs: list[Back]) -> list[Row]:
 
 
 def predicted_stretch(back: Back) -> float:
-    """The closed form of a sender's mean stretch."""
+    """Return the mean stretch of a sender by the closed form."""
     first_s = back.seen.last_sent_s + (2 * back.timers.srtt_s if back.timers.modern else 0)
     expiries = law.expiries_s(first_s, back.timers.rto_s, back.timers.longest_s)
     return law.mean_stretch(expiries, back.way.to_failure_s, *SPREAD_S)
 
 
 def as_long_again(name: str, backs: list[Back]) -> list[Part]:
-    """Judge a sender's stretch: the mean is the closed form's, and no outage is stretched beyond the bounds."""
+    """Judge a sender's stretch: the mean matches the closed form, and no outage exceeds the bounds."""
     own = [back for back in backs if back.at["sender"] == name]
     mean, known = float(np.mean([back.stretch for back in own])), predicted_stretch(own[0])
     beyond = sum(back.stretch > law.step_bound(back.seen.timeouts - 1) for back in own)
@@ -404,7 +402,7 @@ def as_long_again(name: str, backs: list[Back]) -> list[Part]:
         judge.exact_part(f"mean {mean:.3f}, closed form {known:.3f}", abs(mean / known - 1) <= 0.03),
         judge.exact_part(f"mean between {low} and {high} within 3 %", 0.97 * low <= mean <= 1.03 * high),
         judge.exact_part(f"{beyond} of {len(own)} beyond their step's bound", beyond == 0),
-        judge.exact_part(f"greatest from the second timeout on {max(later):.2f}", max(later) <= MOST_STRETCH),
+        judge.exact_part(f"maximum from the second timeout on {max(later):.2f}", max(later) <= MOST_STRETCH),
     ]
 
 

@@ -1,4 +1,4 @@
-"""The rdcn paper: TCP between racks with a packet network and an optical circuit by schedule."""
+"""RDCN paper: TCP between racks with a packet network and a scheduled optical circuit."""
 
 from optcp_papers.rdcn.reconfiguration import RECONFIGURATION
 from optcp_papers.rdcn.resize import RESIZE

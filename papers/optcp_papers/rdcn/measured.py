@@ -1,4 +1,4 @@
-"""What is measured of a run: how well the circuit is used, and how long packets take through the switch."""
+"""Metrics of a run: utilisation of the circuit, and transit times of packets through the switch."""
 
 import numpy as np
 
@@ -8,20 +8,20 @@ from optcp_papers.rdcn.world import DAY_US, DAYS, DILATION, NIGHT_US
 
 CIRCUIT_BPS = 80e9 / DILATION
 WIRE_BYTES = 9000
-"""Of a full segment; 8948 of them are payload."""
+"""Size of a full segment, of which 8948 bytes are payload."""
 PAYLOAD_SHARE = 8948 / WIRE_BYTES
 PS_A_US = 1e6 * DILATION
 CLASSES = {"all": "voq:tor2->tor3", "circuit": "circuit:tor2->tor3", "packet": "tor2->core"}
-"""The port whose times are those of a class of packets."""
+"""Port that measures the transit times of a class of packets."""
 
 
-def circuit_util_pct(done: StudyResult) -> Cells:
-    """Payload over the circuit, over what its days carry (the paper's definition: nothing is cut off)."""
+def circuit_util_pct(done: Done) -> Cells:
+    """Return payload over the circuit, relative to the capacity of its days (the paper's definition: no clipping)."""
     return utilisation(done, DAY_US / (DAYS * (DAY_US + NIGHT_US)))
 
 
-def utilisation(done: StudyResult, share: float) -> Cells:
-    """The same where the data have the circuit for such a share of the time."""
+def utilisation(done: Done, share: float) -> Cells:
+    """Return the utilisation if the data have the circuit for this share of the time."""
     branches = done.grid.branches
     stops_s = [branch.resolved["stop_ps"] / PS for branch in branches]
 
@@ -37,12 +37,12 @@ def utilisation(done: StudyResult, share: float) -> Cells:
 
 
 def circuit_pct(carried_bytes: float, days_s: float) -> float:
-    """Payload of what was carried over what days of so many seconds, together, could carry."""
+    """Return the payload of the carried bytes, in % of the capacity of days of ``days_s`` in total."""
     return 100 * 8 * PAYLOAD_SHARE * carried_bytes / (CIRCUIT_BPS * days_s)
 
 
-def latencies_us(done: StudyResult) -> dict[str, Cells]:
-    """Median and 99th percentile of the time through the switch, by class; printed values are rounded down to 1 us."""
+def latencies_us(done: Done) -> dict[str, Cells]:
+    """Return median and 99th percentile of the transit time, by class; published values are rounded down to 1 us."""
     found = {}
     for name, port in CLASSES.items():
         for quantile in ("p50", "p99"):

@@ -1,4 +1,4 @@
-"""Graphs 1 and 2: how long a reconfiguration takes, with days nine times as long."""
+"""Graphs 1 and 2: effect of the reconfiguration time, with days nine times as long."""
 
 from optcp.papers.kit import Chosen, Exhibit, Findings, Found, Grid, Options, Setup, rows
 from optcp_papers.rdcn.measured import latencies_us, utilisation
@@ -12,7 +12,7 @@ MORE_POINTS = 20
 
 
 def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
-    """One grid over nights; all runs are equally long."""
+    """Return one grid over nights; all runs are equally long."""
     long_us = length_us(chosen, options)
     axes = {
         "night_us": {
@@ -24,13 +24,13 @@ def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
 
 
 def find(found: Found) -> Findings:
-    """Utilisation and tails by night."""
+    """Return utilisation and tail latencies by night."""
     done = found.only
     util, times = utilisation(done, SHARE), done.once(latencies_us)
     gain = util.at(night_us=1000) - util.at(night_us=20) - MORE_POINTS
     return Findings(
         rows({"circuit_util_pct": util.mean(), "p99_all_us": times["p99_all_us"].mean()}),
-        {"rdcn-slow-technology-is-fine": [above(f"1000 us less 20 us, above {MORE_POINTS}", gain, "points")]},
+        {"rdcn-slow-technology-is-fine": [above(f"1000 us minus 20 us, above {MORE_POINTS}", gain, "points")]},
     )
 
 
@@ -41,4 +41,4 @@ RECONFIGURATION = Exhibit(
     Setup(PAPER, None, grids, seeds, ASSUMED),
     find,
 )
-"""Nothing is printed of it."""
+"""Experiment without published values."""

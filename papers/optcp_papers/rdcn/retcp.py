@@ -1,4 +1,4 @@
-"""Graphs 8 and 9: reTCP, which ACKs tell of the circuit, on queues that do not change and on one that grows."""
+"""Graphs 8 and 9: reTCP, which ACKs notify of the circuit, on static queues and on a growing one."""
 
 from collections.abc import Callable
 
@@ -29,9 +29,9 @@ from optcp_papers.rdcn.world import ASSUMED, MARK_ENDS, PAPER, grid, seeds, send
 
 LEADS_US = tuple(range(0, 301, 50))
 SHORT_US, CUBIC_LEAD_US = 150, 1800
-"""The lead with which reTCP is said to do what CUBIC needs the other for."""
+"""Lead with which reTCP should achieve what CUBIC needs the other lead for."""
 FREE_US, COSTLY_US = (50, 100), (150, 200, 250, 300)
-"""Leads that are said to cost no tail latency, and those that do."""
+"""Leads that should not increase tail latency, and leads that should."""
 MEAN_POINTS, MOST_POINTS = 8, 12
 LATENCY_MARGIN = 0.05
 STATIC = "static"
@@ -39,8 +39,8 @@ SHOWN = ("circuit_util_pct", "p50_all_us", "p99_all_us")
 
 
 def _listed(read: Callable[[str], str]) -> Callable[[str], str]:
-    """Read one or several readings; each becomes worlds of its own."""
-    return lambda text: ", ".join(dict.fromkeys(read(one.strip()) for one in text.split(",")))
+    """Return a parser of one or several interpretations; each has its own runs."""
+    return lambda text: ", ".join(dict.fromkeys(read(item.strip()) for item in text.split(",")))
 
 
 def _end(text: str) -> str:
@@ -55,87 +55,92 @@ STATIC_LEAD = Assumed(
     _listed(lambda text: f"{not_negative(text):g}"),
     plausible=Plausible(
         Choices(("600", "0")),
-        "how long before the day ACKs are marked where the queue does not grow: the emulator's default, or not at all",
+        "lead of the marks before the day if the queue is static: the emulator's default, or none",
     ),
 )
 MARK_END = Assumed(
     "mark_end",
     ", ".join(MARK_ENDS),
     _listed(_end),
-    plausible=Plausible(
-        Choices(MARK_ENDS), "when the emulator looks again which circuits are near, or the end of the day"
-    ),
+    plausible=Plausible(Choices(MARK_ENDS), "the emulator's next update of the circuits, or the end of the day"),
 )
 
 
 def readings(chosen: Chosen, name: str) -> list[str]:
-    """Those of an unstated parameter that are all run."""
+    """Return all chosen interpretations of an unstated parameter."""
     return str(chosen[name]).split(", ")
 
 
 def static_grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
-    """ReTCP over sizes and leads of the mark, and CUBIC over sizes."""
+    """Return reTCP over queue sizes and leads of the marks, and CUBIC over queue sizes."""
     leads = readings(chosen, STATIC_LEAD.name)
     axes = {
-        "voq": {str(one): {"parameters.voq": f"{one} packets"} for one in PACKETS},
-        STATIC_LEAD.name: {one: {**sender("retcp"), **week(chosen, mark_us=float(one)).settings} for one in leads},
+        "voq": {str(packet): {"parameters.voq": f"{packet} packets"} for packet in PACKETS},
+        STATIC_LEAD.name: {lead: {**sender("retcp"), **week(chosen, mark_us=float(lead)).settings} for lead in leads},
     }
     return {"retcp": grid("reTCP, voq", axes, chosen, options), **cubic_grids(chosen, options)}
 
 
 def resized_grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
-    """ReTCP over leads, a grid an end of the mark, and the two worlds of CUBIC that it is compared with."""
-    found = {}
+    """Return reTCP over leads, one grid per end of the marks, and the two cases of CUBIC for comparison."""
+    result = {}
     for end in readings(chosen, MARK_END.name):
-        leads = {str(one): week(chosen, resize_us=one, mark_us=one, mark_end=end).settings for one in LEADS_US}
+        leads = {str(item): week(chosen, resize_us=item, mark_us=item, mark_end=end).settings for item in LEADS_US}
         axes = {"tcp": {"retcp": sender("retcp")}, "resize_us": leads}
-        found[end] = grid(f"reTCP, resize, mark's end {end}", axes, chosen, options)
+        result[end] = grid(f"reTCP, resize, mark's end {end}", axes, chosen, options)
     cubic = {STATIC: week(chosen).settings, str(CUBIC_LEAD_US): week(chosen, resize_us=CUBIC_LEAD_US).settings}
-    return {**found, CUBIC: grid("CUBIC beside reTCP", {"resize_us": cubic}, chosen, options)}
+    return {**result, CUBIC: grid("CUBIC beside reTCP", {"resize_us": cubic}, chosen, options)}
 
 
-def measured(done: StudyResult) -> dict[str, Cells]:
-    """What the tables show, and what the statements are about."""
+def measured(done: Done) -> dict[str, Cells]:
+    """Return the metrics of the tables and claims."""
     times = done.once(latencies_us)
     return {"circuit_util_pct": done.once(circuit_util_pct), **{name: times[name] for name in SHOWN[1:]}}
 
 
 def find_static(found: Found) -> Findings:
-    """Utilisation and times by size and lead of the mark, and what reTCP adds to CUBIC."""
+    """Return utilisation and transit times by queue size and lead of the marks, and reTCP's gain over CUBIC."""
     of_retcp, cubic = measured(found.done["retcp"]), found.done[CUBIC].once(circuit_util_pct)
     more = of_retcp["circuit_util_pct"] - cubic
     metrics = {**{name: cells.mean() for name, cells in of_retcp.items()}, "more_than_cubic_points": more.mean()}
     leads = readings(found.chosen, STATIC_LEAD.name)
     return Findings(
         rows(metrics),
-        {"rdcn-retcp-alone-is-little": {f"mark {one} us ahead": little(more.at(static_lead_us=one)) for one in leads}},
+        {
+            "rdcn-retcp-alone-is-little": {
+                f"mark {lead} us ahead": little(more.at(static_lead_us=lead)) for lead in leads
+            }
+        },
         notes=[
-            "On these queues the lead of the mark decides all: the emulator's experiment does not set it, so that its "
-            "default of 600 us holds. `more_than_cubic_points` is paired by seed."
+            "On these queues the lead of the marks decides everything. The emulator's experiment does not set it, so "
+            "its default of 600 us applies. `more_than_cubic_points` is paired by seed."
         ],
     )
 
 
 def little(more: Cells) -> list[Part]:
-    """Judge: between 0 and 8 points more than CUBIC on average over the sizes, and nowhere more than 12."""
+    """Judge: 0 to 8 points more than CUBIC on average over the queue sizes, and never more than 12."""
     mean = more.mean_over("voq")
     parts = [
         above("mean over the sizes", mean, "points"),
         below(f"mean over the sizes, below {MEAN_POINTS}", mean - MEAN_POINTS, "points"),
     ]
-    parts += [below(f"{one} packets, below {MOST_POINTS}", more.at(voq=one) - MOST_POINTS, "points") for one in PACKETS]
+    parts += [
+        below(f"{packet} packets, below {MOST_POINTS}", more.at(voq=packet) - MOST_POINTS, "points")
+        for packet in PACKETS
+    ]
     return parts
 
 
 def find_resized(found: Found) -> Findings:
-    """Utilisation and times by lead and end of the mark, beside CUBIC with a long lead and on the small queue."""
+    """Return utilisation and transit times by lead and end of the marks, with CUBIC's two cases."""
     ends = readings(found.chosen, MARK_END.name)
-    of_retcp = {end: {name: one.at(tcp="retcp") for name, one in measured(found.done[end]).items()} for end in ends}
+    of_retcp = {end: {name: item.at(tcp="retcp") for name, item in measured(found.done[end]).items()} for end in ends}
     cubic = measured(found.done[CUBIC])
     shown = [
-        one
+        row
         for end in ends
-        for one in rows({name: cells.mean() for name, cells in of_retcp[end].items()}, key={"mark_end": end})
+        for row in rows({name: cells.mean() for name, cells in of_retcp[end].items()}, key={"mark_end": end})
     ]
     judges: dict[str, Callable[[dict[str, Cells]], list[Part]]] = {
         "rdcn-retcp-needs-short-lead": lambda retcp: short_lead(retcp, cubic),
@@ -148,32 +153,32 @@ def find_resized(found: Found) -> Findings:
 
 
 def short_lead(retcp: dict[str, Cells], cubic: dict[str, Cells]) -> list[Part]:
-    """Judge: with 150 us within 4 points of CUBIC with 1800 us."""
+    """Judge: 150 us is within 4 points of CUBIC with 1800 us."""
     name = "circuit_util_pct"
     gap = retcp[name].at(resize_us=SHORT_US) - cubic[name].at(resize_us=str(CUBIC_LEAD_US))
-    return [judge.equivalence_part(f"{SHORT_US} us less CUBIC's {CUBIC_LEAD_US} us", gap.values, 4, "points")]
+    return [judge.equivalence_part(f"{SHORT_US} us minus CUBIC's {CUBIC_LEAD_US} us", gap.values, 4, "points")]
 
 
 def short_tail(tails: Cells) -> list[Part]:
-    """Judge: up to 100 us within 3 us of no lead, upward from 150 us on, which is above no lead."""
+    """Judge: leads up to 100 us are within 3 us of no lead; the tail rises from 150 us on, which exceeds no lead."""
     none = tails.at(resize_us=0)
     parts = [
-        judge.equivalence_part(f"{one} us less 0 us", (tails.at(resize_us=one) - none).values, 3, "us")
-        for one in FREE_US
+        judge.equivalence_part(f"{item} us minus 0 us", (tails.at(resize_us=item) - none).values, 3, "us")
+        for item in FREE_US
     ]
-    parts += trend("tail", tails.part(resize_us=[str(one) for one in COSTLY_US]), "up", "us")
-    return [*parts, above(f"{COSTLY_US[0]} us less 0 us", tails.at(resize_us=COSTLY_US[0]) - none, "us")]
+    parts += trend("tail", tails.part(resize_us=[str(item) for item in COSTLY_US]), "up", "us")
+    return [*parts, above(f"{COSTLY_US[0]} us minus 0 us", tails.at(resize_us=COSTLY_US[0]) - none, "us")]
 
 
 def headline_util(retcp: dict[str, Cells], cubic: dict[str, Cells]) -> list[Part]:
-    """Judge the abstract's 1.91."""
+    """Judge the ratio 1.91 of the abstract."""
     printed = tables("rdcn")["abstract"]["util_ratio_retcp_resize150_to_cubic_static16"]
     pair = _pair(retcp, "circuit_util_pct", cubic, "circuit_util_pct")
     return [ratio_part("circuit_util_pct, reTCP over CUBIC", *pair, printed)]
 
 
 def headline_latency(retcp: dict[str, Cells], cubic: dict[str, Cells]) -> list[Part]:
-    """Judge the abstract's 1.20 as it is worded: a tail over a tail."""
+    """Judge the ratio 1.20 of the abstract as it is worded: tail over tail."""
     printed = tables("rdcn")["abstract"]["latency_ratio_retcp_resize150_to_cubic_static16"]
     pair = _pair(retcp, "p99_all_us", cubic, "p99_all_us")
     estimate, drawn = ratio(*pair)
@@ -182,22 +187,22 @@ def headline_latency(retcp: dict[str, Cells], cubic: dict[str, Cells]) -> list[P
 
 
 def over_median(of_retcp: dict[str, dict[str, Cells]], cubic: dict[str, Cells]) -> str:
-    """What the authors' arithmetic divides for 1.20: a tail by a median."""
+    """Describe the authors' calculation of 1.20: a tail over a median."""
     shown = []
     for end, retcp in of_retcp.items():
         pair = _pair(retcp, "p99_all_us", cubic, "p50_all_us")
         estimate, drawn = ratio(*pair)
         shown.append(f"{judge.span(resampling.percentile(drawn, estimate, len(pair[0])), '')} ({end})")
     return (
-        "The printed 1.20 is reTCP's 99th percentile at 150 us over CUBIC's median at 16 packets, here "
-        f"{', '.join(shown)}; as it is worded it is a tail over a tail."
+        "The published 1.20 is reTCP's 99th percentile at 150 us over CUBIC's median at 16 packets, here "
+        f"{', '.join(shown)}. The abstract's wording is a tail over a tail."
     )
 
 
 def _pair(
     first: dict[str, Cells], of_first: str, second: dict[str, Cells], of_second: str
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Values by seed of reTCP with the short lead, and of CUBIC on the small queue."""
+    """Return the values by seed of reTCP with the short lead, and of CUBIC on the small queue."""
     return first[of_first].at(resize_us=SHORT_US).values, second[of_second].at(resize_us=STATIC).values
 
 

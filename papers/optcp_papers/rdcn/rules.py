@@ -1,4 +1,4 @@
-"""The emulator's rules, each on a world of one run that shows nothing else."""
+"""Rules of the emulator, each in a scenario with a single run that only tests this rule."""
 
 from collections.abc import Iterator, Mapping
 
@@ -29,36 +29,36 @@ from optcp_papers.rdcn.world import (
 SLOT_US = DAY_US + NIGHT_US
 WEEK_US = DAYS * SLOT_US
 NIGHT_AT, DAY_AT, DAY_ENDS = WEEK_US - SLOT_US - NIGHT_US, WEEK_US - SLOT_US, WEEK_US - NIGHT_US
-"""When the night before the data's day begins, and that day, and the night behind it."""
+"""Start of the night before the data's day, start of that day, and its end."""
 MOST_ROUND_TRIPS = 10
 LATE_US = {0: 0, 50: 150, 100: 100, 150: 50, 200: 0, 250: 150, 300: 100}
-"""By lead how long after the day the emulator's mark ends."""
+"""Time from the end of the day to the end of the emulator's marks, by lead."""
 MARK_WEEKS, FULL_WEEKS, SERVED_WEEKS = 2, 30, 12
 BACKLOG, SHRINKS_US = 30, 500
-"""Packets in the queue when it shrinks, and when that is."""
+"""Number of packets in the queue when it shrinks, and time of this change."""
 A_DAY, FULL_PCT = {"closed": 201, "open": 200}, {"closed": (99.85, 99.93), "open": (0.0, 99.42)}
-"""By the end of a day: packets that it carries, and the utilisation that this is, in per cent."""
+"""Packets that a day carries, and the corresponding utilisation in %, by the end of a day."""
 DATA, ACKS = ("voq:tor2->tor3", "tor3->b"), ("voq:tor3->tor2", "tor2->a")
-"""Of each direction the queue, and how the names of the ports behind the switch begin."""
+"""Queue of each direction, and prefix of the names of the ports after the switch."""
 SETTLED = ("acks", "night", "day_end", "acknowledge", "initial_window", "start_spread_ms", "weeks")
-RULES_ASSUMED = tuple(one for one in ASSUMED if one.name not in SETTLED)
-"""What the worlds do not say themselves."""
+RULES_ASSUMED = tuple(parameter for parameter in ASSUMED if parameter.name not in SETTLED)
+"""Assumptions that the scenarios do not set themselves."""
 NOTES = [
-    "Each rule is measured in a world of one run. Instants are those of the packets that are listed one by one, in the "
-    "paper's microseconds. That a mark holds is seen in the ACKs that leave the switch, of 16 flows over a circuit "
-    "that never goes; so its instants are known to the next ACK."
+    "Each rule is tested in a scenario with one run. Times are those of listed packets, in the "
+    "paper's microseconds. The marks are observed in the ACKs that leave the switch, of 16 flows over a permanent "
+    "circuit, so their times are known up to the next ACK."
 ]
 
 
 def listed(*links: str | list[str]) -> list[Settings]:
-    """Observe packets one by one, at these links too."""
+    """Return an observation that lists all packets, also at these links."""
     return [{"name": "packets", "kind": "packets", "links": links}]
 
 
 def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
-    """A grid a rule."""
+    """Return one grid per rule."""
 
-    def one(name: str, settings: Settings, axis: str, values: Mapping[str, Settings]) -> Grid:
+    def make_grid(name: str, settings: Settings, axis: str, values: Mapping[str, Settings]) -> Grid:
         every = {**overrides(RULES_ASSUMED, chosen), **settings}
         return options.grid(SCENARIO, every, {axis: values}, f"rdcn rules, {name}")
 
@@ -75,19 +75,19 @@ def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
         **sender("retcp"),
         "voqs.0.reverse": {"served": "circuit"},
         "parameters.voq": "128 packets",
-        # A mark may end behind its week.
+        # A mark may end after its week, so run one slot longer.
         **lasting(MARK_WEEKS * WEEK_US + SLOT_US),
         "observe": listed(["a", "tor2"]),
     }
 
     def until(end: str) -> dict[str, Settings]:
-        """Settings of the marks alone, by lead."""
+        """Return the settings of the marks only, by lead."""
         by_lead = {lead: Week(mark_us=lead, mark_end=end).marks for lead in LATE_US}
         return {str(lead): {"schedules": schedule(marks, WEEK_US)} for lead, marks in by_lead.items()}
 
     return {
-        **{f"mark, {end}": one(f"mark, {end}", marked, "lead_us", until(end)) for end in MARK_ENDS},
-        "round trip": one(
+        **{f"mark, {end}": make_grid(f"mark, {end}", marked, "lead_us", until(end)) for end in MARK_ENDS},
+        "round trip": make_grid(
             "round trip",
             {
                 **alone,
@@ -99,7 +99,7 @@ def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
             "acks_by",
             {name: {"voqs.0.reverse": {"served": name}} for name in ("packet", "circuit")},
         ),
-        "service": one(
+        "service": make_grid(
             "service",
             {
                 **Week().settings,
@@ -109,7 +109,7 @@ def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
             "flows",
             {"ending": {"flows.0.size": "2 MB"}},
         ),
-        "full day": one(
+        "full day": make_grid(
             "full day",
             {
                 "parameters.voq": "128 packets",
@@ -119,7 +119,7 @@ def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
             "day_end",
             {name: Week(closed=name == "closed").settings for name in A_DAY},
         ),
-        "shrink": one(
+        "shrink": make_grid(
             "shrink",
             {
                 **alone,
@@ -135,14 +135,14 @@ def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
 
 
 class Packets:
-    """What is listed of the packets of a run, as arrays.
+    """Packets that a run lists; arrays of equal length.
 
     Attributes
     ----------
     at_us
-        When, in the paper's microseconds.
+        Time in the paper's microseconds.
     event, port, seq, marked
-        What happened, where, to which segment, and whether it had the flag ECE.
+        Event, port, segment number, and whether the packet had the flag ECE.
     """
 
     def __init__(self, run: Run) -> None:
@@ -153,13 +153,13 @@ class Packets:
         self.marked = np.array(table.texts("marking")) == "ece"
 
     def where(self, event: str, port: str) -> NDArray[np.bool_]:
-        """Which of them are an event at ports whose names begin so."""
-        found: NDArray[np.bool_] = (self.event == event) & np.char.startswith(self.port, port)
-        return found
+        """Return the mask of an event at ports whose names start with ``port``."""
+        result: NDArray[np.bool_] = (self.event == event) & np.char.startswith(self.port, port)
+        return result
 
 
-def runs(done: StudyResult) -> Iterator[tuple[str, Run]]:
-    """The only run of each cell, by the value of the only axis."""
+def runs(done: Done) -> Iterator[tuple[str, Run]]:
+    """Yield the only run of each combination, by the value of the only axis."""
     (seed,) = done.seeds
     for branch in done.grid.branches:
         (name,) = done.grid.written(branch)
@@ -167,12 +167,12 @@ def runs(done: StudyResult) -> Iterator[tuple[str, Run]]:
 
 
 def measured(rule: str, case: str, metric: str, value: float) -> Row:
-    """A row of a value without randomness."""
+    """Return a row of a value without randomness."""
     return row({"rule": rule, "case": case}, metric, None, exact(value), "")
 
 
 def find(found: Found) -> Findings:
-    """Each rule with what was measured of it."""
+    """Return each rule with its results."""
     by_rule = {
         "rdcn-short-days": round_trips(found.done["round trip"]),
         "rdcn-rule-service": services(found.done["service"]),
@@ -181,14 +181,14 @@ def find(found: Found) -> Findings:
         "rdcn-rule-shrink": shrinks(found.done["shrink"]),
     }
     return Findings(
-        [one for shown, _ in by_rule.values() for one in shown],
+        [item for shown, _ in by_rule.values() for item in shown],
         {id_: parts for id_, (_, parts) in by_rule.items()},
         notes=NOTES,
     )
 
 
-def round_trips(done: StudyResult) -> tuple[list[Row], list[Part]]:
-    """Measure a full segment and its ACK on an empty switch, and how often that fits into a day."""
+def round_trips(done: Done) -> tuple[list[Row], list[Part]]:
+    """Measure the RTT of a full segment on an empty switch, and the number of RTTs per day."""
     shown, parts = [], []
     for name, run in runs(done):
         round_trip_us = float(run["transit"]["longest_ps"].sum()) / PS_A_US
@@ -197,12 +197,12 @@ def round_trips(done: StudyResult) -> tuple[list[Row], list[Part]]:
             measured("round trip", f"ACKs by {name}", "round_trips_a_day", DAY_US / round_trip_us),
         ]
         times = DAY_US / round_trip_us
-        parts.append(exact_part(f"ACKs by {name}: {times:.2f} round trips a day", times < MOST_ROUND_TRIPS))
+        parts.append(exact_part(f"ACKs by {name}: {times:.2f} RTTs per day", times < MOST_ROUND_TRIPS))
     return shown, parts
 
 
-def services(done: StudyResult) -> tuple[list[Row], list[Part]]:
-    """Compare when packets leave the queues with whose turn it is, and count those that come out of the switch."""
+def services(done: Done) -> tuple[list[Row], list[Part]]:
+    """Compare the departures from the queues with the schedule, and count the packets that leave the switch."""
     ((_, run),) = runs(done)
     packets = Packets(run)
     shown, parts = [], []
@@ -212,7 +212,7 @@ def services(done: StudyResult) -> tuple[list[Row], list[Part]]:
     ):
         left = packets.where("transmitted", queue)
         at_us, begins = packets.at_us[left] % WEEK_US, {}
-        # What a queue gives away comes to the port of a way at the same instant, and begins there.
+        # A packet that leaves a queue starts at the port of its path at the same time.
         for way, port in (("circuit", by_circuit), ("packet", by_packet)):
             begins[way] = packets.at_us[packets.where("queued", port)] % WEEK_US
         wrong = sum(int(np.sum(~own(way, at))) for way, at in begins.items())
@@ -224,7 +224,7 @@ def services(done: StudyResult) -> tuple[list[Row], list[Part]]:
             measured("service", name, "out_of_turn_packets", wrong),
         ]
         parts += [
-            exact_part(f"{name}: {wrong} of {at_us.size} packets out of turn, {in_night} in the night", not wrong),
+            exact_part(f"{name}: {wrong} of {at_us.size} packets off schedule, {in_night} in the night", not wrong),
             exact_part(f"{name}: {out} of {at_us.size} packets that left the queue left the switch", out == at_us.size),
         ]
     return shown, parts
@@ -242,8 +242,8 @@ def _ack_turn(way: str, at_us: NDArray[np.float64]) -> NDArray[np.bool_]:
     return (at_us >= NIGHT_AT) & (at_us <= DAY_ENDS)
 
 
-def full_days(done: StudyResult) -> tuple[list[Row], list[Part]]:
-    """Count what each day carries where the queue is never empty."""
+def full_days(done: Done) -> tuple[list[Row], list[Part]]:
+    """Count the packets that each day carries if the queue is never empty."""
     shown, parts = [], []
     for name, run in runs(done):
         load = run["load"].where(port=CLASSES["circuit"])
@@ -263,8 +263,8 @@ def full_days(done: StudyResult) -> tuple[list[Row], list[Part]]:
     return shown, parts
 
 
-def marks(done: Mapping[str, StudyResult]) -> tuple[list[Row], list[Part]]:
-    """Compare the flag of every ACK that leaves the switch with the rule, under both ends of the mark."""
+def marks(done: Mapping[str, Done]) -> tuple[list[Row], list[Part]]:
+    """Compare the flag of every ACK that leaves the switch with the rule, for both ends of the marks."""
     shown, parts = [], []
     for end in MARK_ENDS:
         for name, run in runs(done[f"mark, {end}"]):
@@ -275,7 +275,7 @@ def marks(done: Mapping[str, StudyResult]) -> tuple[list[Row], list[Part]]:
             at_us, marked = packets.at_us[acks], packets.marked[acks]
             ruled = np.zeros(at_us.size, dtype=np.bool_)
             for week in range(MARK_WEEKS):
-                begins, ends = (week * WEEK_US + one for one in (DAY_AT - lead, DAY_ENDS + late))
+                begins, ends = (week * WEEK_US + item for item in (DAY_AT - lead, DAY_ENDS + late))
                 ruled |= (at_us >= begins) & (at_us < ends)
             turns = np.flatnonzero(np.diff(marked.astype(np.int64)))
             first, last = at_us[turns[0] + 1] - DAY_AT, at_us[turns[1]] - DAY_ENDS
@@ -287,15 +287,15 @@ def marks(done: Mapping[str, StudyResult]) -> tuple[list[Row], list[Part]]:
                 measured("mark", case, "wrong_acks", wrong),
             ]
             text = (
-                f"{case}: {wrong} of {at_us.size} ACKs not as ruled, those with the flag from {first:.1f} us of the "
-                f"day's begin to {last:.1f} us of its end"
+                f"{case}: {wrong} of {at_us.size} ACKs violate the rule, flags from {first:.1f} us after the "
+                f"start of the day to {last:.1f} us after its end"
             )
             parts.append(exact_part(text, not wrong and turns.size == 2 * MARK_WEEKS))
     return shown, parts
 
 
-def shrinks(done: StudyResult) -> tuple[list[Row], list[Part]]:
-    """List which packets leave a queue that shrinks with more in it than fit."""
+def shrinks(done: Done) -> tuple[list[Row], list[Part]]:
+    """List the packets that leave a queue which shrinks below its current length."""
     ((_, run),) = runs(done)
     packets = Packets(run)
     waited = int(np.sum(packets.where("queued", DATA[0]) & (packets.at_us < SHRINKS_US)))
@@ -312,7 +312,7 @@ def shrinks(done: StudyResult) -> tuple[list[Row], list[Part]]:
         measured("shrink", f"to {SMALL} packets", "lost_packets", gone.size),
     ]
     return shown, [
-        exact_part(f"of {waited} packets the oldest {left.size} leave in order", in_order),
+        exact_part(f"the oldest {left.size} of {waited} packets leave in order", in_order),
         exact_part(f"the youngest {gone.size} are lost when the queue shrinks", at_once),
     ]
 

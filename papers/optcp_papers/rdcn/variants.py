@@ -1,4 +1,4 @@
-"""Graphs 4-2 and 7-2: TCP variants on a small queue, and on one that becomes large 1200 us ahead of its day."""
+"""Graphs 4-2 and 7-2: TCP variants on a small queue, and on one that grows 1200 us before its day."""
 
 from optcp.papers.kit import Cells, Chosen, Exhibit, Findings, Found, Grid, Options, Part, Setup, rows, tables
 from optcp_papers.rdcn.measured import circuit_util_pct, latencies_us
@@ -9,30 +9,30 @@ STATIC, LEAD_US = "static", 1200
 NOT_LOSS_BASED = ("bbr", "nv", "vegas")
 MOST_PCT = 60
 WHY = (
-    "These are the variants of Linux 6 on its loss recovery; the paper's kernel was 4.15, and segments left it in "
+    "The variants are those of Linux 6 with its loss recovery. The paper's kernel was 4.15, and sent segments in "
     "bursts (segmentation offload)."
 )
 NOTE = (
-    "DCTCP: the threshold of marks stays at 10 packets where the queue is large, and the emulator's went to 31. `bbr` "
+    "DCTCP: the marking threshold stays at 10 packets when the queue is large; the emulator's rose to 31. `bbr` "
     "is version 1, as in 4.15."
 )
 
 
 def variants() -> list[str]:
-    """Those of the paper, in its order."""
-    found: list[str] = tables("rdcn")["static16_all"]["tcp"]
-    return found
+    """Return the variants of the paper, in its order."""
+    result: list[str] = tables("rdcn")["static16_all"]["tcp"]
+    return result
 
 
 def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
-    """A grid over variants and leads."""
+    """Return a grid over variants and leads."""
     leads = {STATIC: week(chosen).settings, str(LEAD_US): week(chosen, resize_us=LEAD_US).settings}
     axes = {"tcp": {name: sender(name) for name in variants()}, "resize_us": leads}
     return {"variants": grid("variants", axes, chosen, options)}
 
 
 def find(found: Found) -> Findings:
-    """Utilisation and tails, by variant and lead."""
+    """Return utilisation and tail latencies, by variant and lead."""
     done = found.only
     util, times = done.once(circuit_util_pct), done.once(latencies_us)
     printed = [[value, None] for value in tables("rdcn")["static16_all"]["circuit_util_pct"]]
@@ -53,15 +53,15 @@ def find(found: Found) -> Findings:
             ],
             "rdcn-cubic-gains-least-of-loss-based": gains_least(resized),
         },
-        notes=[NOTE, f"Mean over the variants on the small queue: {mean:.2f} %, printed 49.39."],
+        notes=[NOTE, f"Mean over the variants on the small queue: {mean:.2f} %, published 49.39."],
     )
 
 
 def gains_least(resized: Cells) -> list[Part]:
-    """Judge: every other loss-based variant has more than CUBIC."""
+    """Judge: every other loss-based variant has a higher utilisation than CUBIC."""
     cubic = resized.at(tcp="cubic")
     others = [name for name in variants() if name not in (*NOT_LOSS_BASED, "cubic")]
-    return [above(f"{name} less CUBIC", resized.at(tcp=name) - cubic, "points") for name in others]
+    return [above(f"{name} minus CUBIC", resized.at(tcp=name) - cubic, "points") for name in others]
 
 
 VARIANTS = Exhibit(

@@ -1,4 +1,4 @@
-"""Graphs 5-2 to 5-4: CUBIC over the size of the virtual output queue, which does not change."""
+"""Graphs 5-2 to 5-4: CUBIC over the size of a static virtual output queue."""
 
 import itertools
 
@@ -12,21 +12,21 @@ from optcp_papers.rdcn.world import ASSUMED, PAPER, SMALL, grid, seeds, week
 PACKETS = (4, 8, 16, 32, 64, 128)
 GRID = "voq"
 PACKET_US, EMPTY_US = 7.2, 24.4
-"""Of a full segment at 10 Gb/s; the packet network when it is empty, all in all."""
+"""Transmission time of a full segment at 10 Gb/s, and total delay of the empty packet network."""
 WHY = (
-    "The delay of hosts is not stated, and moves this: at 32 packets an independent program has 79.4, 77.4, 72.3 and "
-    "65.3 % with 0.2, 0.6, 1.5 and 3 us."
+    "The delay of hosts is not stated and affects this result: at 32 packets an independent program yields 79.4, "
+    "77.4, 72.3 and 65.3 % with 0.2, 0.6, 1.5 and 3 us."
 )
 
 
 def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
-    """One grid over sizes; each is that of all queues."""
-    axes = {"voq": {str(one): {"parameters.voq": f"{one} packets"} for one in PACKETS}}
+    """Return one grid over sizes, which apply to all queues."""
+    axes = {"voq": {str(packet): {"parameters.voq": f"{packet} packets"} for packet in PACKETS}}
     return {GRID: grid("voq", axes, chosen, options, week(chosen))}
 
 
 def find(found: Found) -> Findings:
-    """Utilisation and times through the switch, by size."""
+    """Return utilisation and transit times, by size."""
     done = found.only
     util, times = done.once(circuit_util_pct), done.once(latencies_us)
     printed = {
@@ -51,24 +51,24 @@ def find(found: Found) -> Findings:
 
 
 def conclusions(found: Found) -> Differences:
-    """What each doubling of the queue adds, up to where the circuit is full."""
+    """Return the gain of each doubling of the queue, until the circuit is full."""
     util = found.only.once(circuit_util_pct)
     return {
         f"{larger} packets less {smaller} (points)": (util.at(voq=larger) - util.at(voq=smaller)).values
-        for smaller, larger in itertools.pairwise(one for one in PACKETS if one <= 64)
+        for smaller, larger in itertools.pairwise(packet for packet in PACKETS if packet <= 64)
     }
 
 
 def distance(util: Cells, printed: list[float | None]) -> str:
-    """How far the sweep lies from print, all in all."""
+    """Describe the distance of the whole sweep from the published values."""
     known = [place for place, value in enumerate(printed) if value is not None]
     gap = util.values.mean(axis=0)[known] - np.array([printed[place] for place in known], dtype=np.float64)
     return f"{np.sqrt(np.mean(gap**2)):.2f} points root mean square from print, at most {np.abs(gap).max():.2f}"
 
 
 def fills(util: Cells) -> list[Part]:
-    """Judge: upward to 64 packets, and above 99 % from there on."""
-    rising = util.part(voq=[str(one) for one in PACKETS if one <= 64])
+    """Judge: utilisation rises up to 64 packets, and is above 99 % from there on."""
+    rising = util.part(voq=[str(packet) for packet in PACKETS if packet <= 64])
     parts = trend("utilisation", rising, "up", "points")
     for size in (64, 128):
         parts.append(above(f"{size} packets, above 99 %", util.at(voq=size) - 99, "points"))
@@ -76,22 +76,22 @@ def fills(util: Cells) -> list[Part]:
 
 
 def costs(times: dict[str, Cells]) -> list[Part]:
-    """Judge: upward, and the longest wait by the packet network is that of a full queue."""
+    """Judge: times rise, and the tail over the packet network is the delay of a full queue."""
     parts = [*trend("median", times["p50_all_us"], "up", "us"), *trend("tail", times["p99_all_us"], "up", "us")]
     for size in PACKETS:
         gap = times["p99_packet_us"].at(voq=size) - (PACKET_US * size + EMPTY_US)
-        parts.append(judge.equivalence_part(f"{size} packets, tail less a full queue", gap.values, 4, "us"))
+        parts.append(judge.equivalence_part(f"{size} packets, tail minus a full queue", gap.values, 4, "us"))
     return parts
 
 
 def median(times: Cells) -> list[Part]:
-    """Judge: an empty circuit up to 32 packets, and several times its delay at 128."""
+    """Judge: the median is that of an empty circuit up to 32 packets, and several times as long at 128."""
     parts = [below(f"{size} packets, below 40 us", times.at(voq=size) - 40, "us") for size in PACKETS if size <= 32]
     return [*parts, above("128 packets, above 100 us", times.at(voq=128) - 100, "us")]
 
 
 def tail(times: dict[str, Cells]) -> list[Part]:
-    """Judge: what waited through the night before the day is 5 to 20 us later."""
+    """Judge: packets that waited through the night before the day arrive 5 to 20 us later."""
     parts = []
     for size in (4, 8, 16):
         gap = times["p99_circuit_us"].at(voq=size) - times["p99_packet_us"].at(voq=size)
@@ -103,18 +103,18 @@ def tail(times: dict[str, Cells]) -> list[Part]:
 
 
 def trend(name: str, cells: Cells, side: str, unit: str) -> list[Part]:
-    """TREND along the only axis."""
+    """Judge TREND along the only axis."""
     (axis,) = cells.axes
     return judge.trend_parts(name, list(axis.values), list(cells.values.T), side, unit)  # type: ignore[arg-type]
 
 
 def above(name: str, cells: Cells, unit: str) -> Part:
-    """PAIRED above zero."""
+    """Judge PAIRED above zero."""
     return judge.difference_part(name, cells, "above", unit)
 
 
 def below(name: str, cells: Cells, unit: str) -> Part:
-    """PAIRED below zero."""
+    """Judge PAIRED below zero."""
     return judge.difference_part(name, cells, "below", unit)
 
 

@@ -1,7 +1,7 @@
-"""The world of the paper: its times, its schedule, and what it leaves unstated.
+"""Scenario of the paper: times, schedule, and unstated parameters.
 
-All times of the paper are multiplied by :data:`DILATION`, and rates divided by it, as in the emulator: the kernel's
-timers were not scaled there, and are not here.
+All times of the paper are multiplied by :data:`DILATION`, and rates divided by it, as in the emulator. The kernel's
+timers are not scaled, in the emulator and here.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -19,39 +19,39 @@ PAPER = (
 DILATION = 20
 NIGHT_US, DAY_US, DAYS = 20, 180, 24
 SMALL, BIG = 16, 50
-"""Packets of a virtual output queue, before and while it is large."""
+"""Packets of a virtual output queue in its small and large state."""
 MARK_ENDS = ("recomputed", "exact")
-"""Until when ACKs tell of the circuit."""
+"""Events until which ACKs notify senders of the circuit."""
 RUNS, QUICK_RUNS = 10, 1
 WEEKS, QUICK_WEEKS = 3000, 100
 SCENARIO = Path(__file__).with_name("scenarios") / "rdcn.toml"
 
 Change = tuple[float, Settings]
-"""When something changes, in the paper's microseconds, and what."""
+"""Time of a change in the paper's microseconds, and its settings."""
 
 
 @dataclass(frozen=True)
 class Week:
-    """What happens when in a week, in the paper's microseconds.
+    """Schedule of one week, in the paper's microseconds.
 
     Attributes
     ----------
     night_us, day_us, days
-        A night comes before each day.
+        Durations of a night and of a day, and number of days; a night precedes each day.
     resize_us
-        How long before its day a queue becomes large; None is never.
+        Lead with which a queue grows before its day; None for never.
     acks
-        What the ACKs have: the circuit that the emulator gave them, on all days but that of the data ("reverse"); or
-        that of the data ("with-data").
+        Circuit of the ACKs: on all days except the data's, as in the emulator ("reverse"), or on the data's day
+        ("with-data").
     held
-        Whether nothing serves a queue in the night before its circuit.
+        Whether a queue is not served in the night before its circuit.
     closed
-        Whether a packet may begin at the very end of a day.
+        Whether a packet may start at the very end of a day.
     mark_us
-        How long before their day senders are told of the circuit by the flag ECE in ACKs; None is never.
+        Lead with which the flag ECE in ACKs notifies senders of the circuit; None for never.
     mark_end
-        Until when they are: to the next instant at which the emulator looks which circuits are near ("recomputed"), or
-        to the end of the day ("exact").
+        End of the notification: the next time at which the emulator updates its near circuits ("recomputed"), or the
+        end of the day ("exact").
     """
 
     night_us: float = NIGHT_US
@@ -66,13 +66,13 @@ class Week:
 
     @property
     def length_us(self) -> float:
-        """How long it is."""
+        """Duration of the week."""
         return self.days * (self.day_us + self.night_us)
 
     def days_of(self, direction: str) -> list[float]:
-        """When the days begin on which a queue has the circuit."""
+        """Return the start times of the days on which a queue has the circuit."""
         slot = self.day_us + self.night_us
-        # Of a slot the day comes first, as the emulator lists them.
+        # In each slot the day comes first, as in the emulator's list.
         own = [(self.days - 1) * slot]
         if direction == "forward" or self.acks == "with-data":
             return own
@@ -80,73 +80,73 @@ class Week:
 
     @property
     def changes(self) -> list[Change]:
-        """Instants and what changes then, as a scenario says it."""
-        found: list[Change] = []
+        """Times and settings of all changes, in the form of a scenario."""
+        result: list[Change] = []
         for direction in ("forward", "backward"):
             begins = self.days_of(direction)
             for begin in begins:
                 before, end = (begin - self.night_us) % self.length_us, begin + self.day_us
-                # A packet that begins at the end of the day is one that a day a picosecond shorter has not.
+                # Without `closed`, the day is one picosecond shorter, so no packet starts at its end.
                 end -= 0 if self.closed else 1e-6 / DILATION
                 if self.held:
-                    found.append((before, voq(direction, served="none")))
-                found.append((begin, voq(direction, served="circuit")))
-                # The night behind a day may be the one before the next.
+                    result.append((before, voq(direction, served="none")))
+                result.append((begin, voq(direction, served="circuit")))
+                # The night after a day may be the one before the next day.
                 if not self.held or end % self.length_us not in [
-                    (one - self.night_us) % self.length_us for one in begins
+                    (item - self.night_us) % self.length_us for item in begins
                 ]:
-                    found.append((end, voq(direction, served="packet")))
+                    result.append((end, voq(direction, served="packet")))
             if self.resize_us is not None:
-                found += self._sizes(direction, begins)
-        return sorted([*found, *self.marks], key=lambda one: one[0])
+                result += self._sizes(direction, begins)
+        return sorted([*result, *self.marks], key=lambda item: item[0])
 
     @property
     def marks(self) -> list[Change]:
-        """When the ACKs of the data begin to carry the flag, and no longer do: as they leave the switch."""
+        """Times at which the ACKs of the data start and stop to carry the flag when they leave the switch."""
         if self.mark_us is None:
             return []
         acks = {"link": ["a", "tor2"], "direction": "backward"}
         lead, slot = self.mark_us, self.day_us + self.night_us
-        # The emulator looks again whenever the begin of a day or of a night is exactly the lead away.
+        # The emulator updates when the start of a day or of a night is exactly the lead away.
         late = min(-lead % slot, (self.night_us - lead) % slot) if self.mark_end == "recomputed" else 0.0
-        found: list[Change] = []
+        result: list[Change] = []
         for begin in self.days_of("forward"):
-            found.append(((begin - lead) % self.length_us, {**acks, "ece": "set"}))
-            found.append(((begin + self.day_us + late) % self.length_us, {**acks, "ece": "kept"}))
-        return found
+            result.append(((begin - lead) % self.length_us, {**acks, "ece": "set"}))
+            result.append(((begin + self.day_us + late) % self.length_us, {**acks, "ece": "kept"}))
+        return result
 
     def _sizes(self, direction: str, begins: list[float]) -> list[Change]:
-        """When a queue becomes large, and small again: not where its next day is so near."""
+        """Return the times at which a queue grows and shrinks; it does not shrink shortly before its next day."""
         lead = float(self.resize_us or 0.0)
-        found: list[Change] = []
+        result: list[Change] = []
         for number, begin in enumerate(begins):
             end = begin + self.day_us
             behind = begins[(number + 1) % len(begins)]
             until_next = (behind - end) % self.length_us
             if until_next > lead:
-                found.append((end, voq(direction, queue=f"{SMALL} packets")))
-                found.append(((behind - lead) % self.length_us, voq(direction, queue=f"{BIG} packets")))
-        return found
+                result.append((end, voq(direction, queue=f"{SMALL} packets")))
+                result.append(((behind - lead) % self.length_us, voq(direction, queue=f"{BIG} packets")))
+        return result
 
     @property
     def settings(self) -> Settings:
-        """The schedule of a scenario."""
+        """Schedule of a scenario."""
         return {"schedules": schedule(self.changes, self.length_us)}
 
 
 def schedule(changes: Iterable[Change], period_us: float | None = None) -> list[Settings]:
-    """Changes at instants of the paper's microseconds, as a scenario lists them: once, or in every period."""
+    """Return changes at times in the paper's microseconds in the form of a scenario: once, or in every period."""
     again = {} if period_us is None else {"period": _dilated(period_us)}
     return [{**again, "changes": [{"at": _dilated(at), **change} for at, change in changes]}]
 
 
 def voq(direction: str, **change: str) -> Settings:
-    """Say what changes of the virtual output queue in a direction."""
+    """Return a change of the virtual output queue in a direction."""
     return {"link": "voq", "direction": direction, **change}
 
 
 def _dilated(us: float) -> str:
-    """A time of the paper in that of the scenario, in whole picoseconds."""
+    """Convert a time of the paper to the scenario's, in whole picoseconds."""
     return f"{round(us * DILATION * 1e6)} ps"
 
 
@@ -172,7 +172,7 @@ def _one_of(*known: str) -> Callable[[str], str]:
 
 
 TIMERS: dict[str, Settings] = {"kernel": {}, "scaled": {"tcp.sender.min_rto": "4 s", "tcp.sender.ack_delay": "800 ms"}}
-"""The kernel's timers as they are, while everything else is slow; or as slow as the rest."""
+"""Kernel timers: unchanged while the network is slower, or scaled with it."""
 
 
 ASSUMED = (
@@ -181,18 +181,16 @@ ASSUMED = (
         0.6,
         positive,
         _time("host_delay"),
-        Plausible(Span(0.2, 3, log=True), "of a host and its link, one way; nobody says it"),
+        Plausible(Span(0.2, 3, log=True), "of a host and its link, one way; unstated"),
     ),
     Assumed(
         "to_hosts_gbps",
         800.0,
         positive,
         lambda value: {"parameters.to_hosts": f"{float(value) / DILATION:g} Gbps"},
-        Plausible(Choices((40.0, 800.0)), "only what hosts send was shaped, to 40 Gb/s; a rack has one port of 800"),
+        Plausible(Choices((40.0, 800.0)), "only the hosts' output was shaped to 40 Gb/s; a rack has one port of 800"),
     ),
-    Assumed(
-        "jitter_us", 0.5, not_negative, _time("jitter"), Plausible(Span(0.1, 5, log=True), "of hosts; nobody says it")
-    ),
+    Assumed("jitter_us", 0.5, not_negative, _time("jitter"), Plausible(Span(0.1, 5, log=True), "of hosts; unstated")),
     Assumed(
         "switch_us",
         0.5,
@@ -204,13 +202,13 @@ ASSUMED = (
         "acks",
         "reverse",
         _one_of("reverse", "with-data"),
-        plausible=Plausible(Choices(("reverse", "with-data")), "the emulator's schedule, or what one would expect"),
+        plausible=Plausible(Choices(("reverse", "with-data")), "the emulator's schedule, or the expected one"),
     ),
     Assumed(
         "night",
         "held",
         _one_of("held", "packet"),
-        plausible=Plausible(Choices(("held", "packet")), "the switch's code, or the paper's words alone"),
+        plausible=Plausible(Choices(("held", "packet")), "the switch's code, or the paper's text"),
     ),
     Assumed(
         "timers",
@@ -238,7 +236,7 @@ ASSUMED = (
         10,
         positive_int,
         "tcp.sender.initial_window",
-        Plausible(Choices((1, 10)), "the kernel's, or none to speak of"),
+        Plausible(Choices((1, 10)), "the kernel's, or almost none"),
     ),
     Assumed(
         "start_spread_ms",
@@ -253,7 +251,7 @@ ASSUMED = (
         _one_of("closed", "open"),
         plausible=Plausible(
             Choices(("closed", "open")),
-            "whether a packet begins at the very end of a day: printed values saturate at 201",
+            "whether a packet starts at the very end of a day: published values saturate at 201",
         ),
     ),
     Assumed("weeks", WEEKS, positive_int),
@@ -263,27 +261,27 @@ ASSUMED = (
 
 
 def week(chosen: Chosen, **more: float | str | None) -> Week:
-    """The week of the study, under what is chosen."""
+    """Return the week of the study for the chosen assumptions."""
     return Week(acks=str(chosen["acks"]), held=chosen["night"] == "held", closed=chosen["day_end"] == "closed", **more)  # type: ignore[arg-type]
 
 
 def weeks(chosen: Chosen, options: Options) -> int:
-    """How many a run has: fewer in a quick look."""
+    """Return the number of weeks per run; quick runs have fewer."""
     return min(int(chosen["weeks"]), QUICK_WEEKS) if options.size.is_quick else int(chosen["weeks"])
 
 
 def length_us(chosen: Chosen, options: Options) -> float:
-    """How long a run is: its weeks, and a tenth of a second of the hosts."""
+    """Return the length of a run: its weeks, and 0.1 s of host time."""
     return weeks(chosen, options) * Week().length_us + 100_000 / DILATION
 
 
 def lasting(length_us: float) -> dict[str, str]:
-    """A run of this length."""
+    """Return the setting of a run length."""
     return {"parameters.length": _dilated(length_us)}
 
 
 def sender(name: str) -> Settings:
-    """A TCP variant of the kernel."""
+    """Return the settings of a TCP variant of the kernel."""
     return {"tcp.sender.congestion": name, **MORE.get(name, {})}
 
 
@@ -294,14 +292,14 @@ MORE: dict[str, Settings] = {
         "voqs.0.queue": {"kind": "step", "limit": "$voq", "threshold": "9 packets"},
     },
 }
-"""What a variant needs beside its name. DCTCP's marks: a packet that would be the eleventh is marked."""
+"""Additional settings of a variant. DCTCP marks a packet that would be the eleventh in the queue."""
 
 
 def grid(title: str, axes: Mapping[str, Values], chosen: Chosen, options: Options, of: Week | None = None) -> Grid:
-    """Worlds over axes, as long as the study's; without a week of its own the axes say what happens when."""
+    """Return a grid over axes with the study's run length. Without ``of`` the axes contain the schedule."""
     settings = {**overrides(ASSUMED, chosen), **(of.settings if of else {}), **lasting(length_us(chosen, options))}
     return options.grid(SCENARIO, settings, axes, f"rdcn {title}")
 
 
 seeds = runs_of(RUNS, QUICK_RUNS)
-"""Ten runs: with six, claims of several parts stay undecided under Holm's correction. The paper has one."""
+"""Ten seeds, because with six, claims of several parts stay undecided under Holm's correction. The paper has one."""

@@ -1,4 +1,4 @@
-"""Links that are reconfigured, and what today's TCPs make of them."""
+"""Study of current TCPs on reconfigurable links."""
 
 from optcp_papers.reconfigurable.days import DAYS
 from optcp_papers.reconfigurable.restoration import RESTORATION

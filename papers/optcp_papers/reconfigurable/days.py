@@ -1,4 +1,4 @@
-"""A circuit that is there on one day in eight: which TCP fills it, by how long a day lasts."""
+"""Circuit that is available on one day in eight: utilisation by TCP and day length."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,7 @@ NIGHT_SHARE = 1 / 9
 """Of a day."""
 LEAST_MS, QUICK_LEAST_MS = 160, 40
 LEAST_WEEKS, QUICK_LEAST_WEEKS = 16, 4
-"""How long is measured: so long, and so many weeks."""
+"""Minimum measured time, and minimum number of measured weeks."""
 CIRCUIT_BPS, PACKET_BPS = 80e9, 10e9
 PAYLOAD_SHARE = 8948 / 9000
 CIRCUIT, PACKET, QUEUE = "circuit:tor2->tor3", "tor2->core", "voq:tor2->tor3"
@@ -25,7 +25,7 @@ MEASURED = ("circuit_util_pct", "packet_util_pct", "drop_pct")
 FULL_PCT = 90
 NAMES = ("cubic", "bbr3", "prague", "tdtcp")
 WITH: dict[str, Settings] = {"tdtcp": {"path_state": "per-network"}}
-"""What is set beside those of the whole study: TDTCP is CUBIC with a state for each network."""
+"""Settings in addition to the study's: TDTCP is CUBIC with separate state per network."""
 
 ASSUMED = (
     Assumed("queue_packets", 80, positive_int),
@@ -40,19 +40,19 @@ ASSUMED = (
     built_in("long_flows", "16, from a host of 40 Gb/s each"),
 )
 NOTES = [
-    "`circuit_util_pct` and `packet_util_pct` are payload over what each network carries while it serves the queue, in "
-    "the last two thirds of a run. Where days are shorter than a round trip, what fills a circuit is what waits.",
-    f"What is measured lasts {LEAST_MS} ms, and {LEAST_WEEKS} weeks at least.",
+    "`circuit_util_pct` and `packet_util_pct` are payload over the capacity of each network while it serves the queue, "
+    "in the last two thirds of a run. If days are shorter than an RTT, only queued packets fill a circuit.",
+    f"The measured time is at least {LEAST_MS} ms, and at least {LEAST_WEEKS} weeks.",
 ]
 
 
 def week_us(day_us: float) -> float:
-    """How long it takes from one day with the circuit to the next."""
+    """Return the time from one day with the circuit to the next."""
     return SLOTS * day_us * (1 + NIGHT_SHARE)
 
 
 def schedule(day_us: int, least_ms: float, least_weeks: int) -> Settings:
-    """When the queue is served by what, and how long a run lasts: in whole weeks, a third of them first."""
+    """Return the schedule of the queue, and the length of a run in whole weeks; the first third is warm-up."""
     slot_ps, night_ps = (round(1e6 * day_us * share) for share in (1 + NIGHT_SHARE, NIGHT_SHARE))
     last_ps = (SLOTS - 1) * slot_ps
     served = {0: "packet", last_ps: "none", last_ps + night_ps: "circuit"}
@@ -67,16 +67,16 @@ def schedule(day_us: int, least_ms: float, least_weeks: int) -> Settings:
 
 
 def sender(name: str, chosen: Chosen) -> Settings:
-    """The settings of a sender, and the queue that it needs."""
+    """Return the settings of a sender, and of the queue that it needs."""
     queue: str | Settings = f"{chosen['queue_packets']} packets"
-    of = {**SENDERS.get(name, {}), **WITH.get(name, {})}
-    if of.get("ecn"):
+    table = {**SENDERS.get(name, {}), **WITH.get(name, {})}
+    if table.get("ecn"):
         queue = {"kind": "step", "limit": queue, "threshold": f"{chosen['mark_packets']} packets"}
-    return {"parameters.queue": queue, **{f"tcp.sender.{key}": value for key, value in of.items()}}
+    return {"parameters.queue": queue, **{f"tcp.sender.{key}": value for key, value in table.items()}}
 
 
 def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
-    """Senders over lengths of the day."""
+    """Return the grid of senders over day lengths."""
     quick = options.size.is_quick
     least = (QUICK_LEAST_MS, QUICK_LEAST_WEEKS) if quick else (LEAST_MS, LEAST_WEEKS)
     axes = {
@@ -87,12 +87,12 @@ def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
 
 
 def used(found: Found) -> Cells:
-    """How well each network is used, and which share of packets the queue drops, in per cent."""
+    """Return the utilisation of each network, and the share of packets that the queue drops, in %."""
     shares = {CIRCUIT: (1 - NIGHT_SHARE / (1 + NIGHT_SHARE)) / SLOTS, PACKET: (SLOTS - 1) / SLOTS}
 
     def of(run: Run) -> NDArray[np.float64]:
         counted, resolved = run["ports"], run.scenario
-        after_ps = next(one["after_ps"] for one in resolved["observe"] if one["name"] == "ports")
+        after_ps = next(item["after_ps"] for item in resolved["observe"] if item["name"] == "ports")
         length_s = (resolved["stop_ps"] - after_ps) / 1e12
         carried = {
             port: 8 * PAYLOAD_SHARE * float(counted.where(port=port)["bytes"].sum()) for port in (CIRCUIT, PACKET)
@@ -111,15 +111,16 @@ def used(found: Found) -> Cells:
 
 
 def find(found: Found) -> Findings:
-    """Use of both networks by sender and length of the day, and from which day on the circuit is full."""
+    """Return the utilisation of both networks by sender and day length, and the day length that fills the circuit."""
     cells = used(found)
     util = cells.at(metric="circuit_util_pct")
     found_rows = rows({metric: cells.at(metric=metric).mean() for metric in MEASURED})
-    return Findings(found_rows, claims(util), notes=[*NOTES, f"Full from this day on: {fills_from(util)}."])
+    note = f"Minimum day length with a full circuit: {fills_from(util)}."
+    return Findings(found_rows, claims(util), notes=[*NOTES, note])
 
 
 def fills_from(util: Cells) -> str:
-    """From which day on the circuit is used by :data:`FULL_PCT` and more in the mean, by sender."""
+    """Return the minimum day length from which mean utilisation stays at least :data:`FULL_PCT`, by sender."""
     days = util.axis("day_us").values
     said = []
     for name in util.axis("sender").values:
@@ -131,7 +132,7 @@ def fills_from(util: Cells) -> str:
 
 
 def claims(util: Cells) -> dict[str, list[Part]]:
-    """Each statement; a quick look does not judge."""
+    """Return the claims; quick runs do not judge."""
     days = set(util.axis("day_us").values)
     if not {str(day) for day in DAYS_US} <= days:
         return {
@@ -152,7 +153,7 @@ def claims(util: Cells) -> dict[str, list[Part]]:
             difference_part(name, at["10"].at(sender=name) - FULL_PCT, "above", "points") for name in NAMES
         ],
         "reconfigurable-days-worst-in-between": [
-            difference_part(f"{name}, against {day} us", (at[day] - at["300"]).at(sender=name), "above", "points")
+            difference_part(f"{name}, minus {day} us", (at[day] - at["300"]).at(sender=name), "above", "points")
             for name in NAMES
             for day in ("10", "10000")
         ],

@@ -1,4 +1,4 @@
-"""What all exhibits of the study share: its name, its scenarios and its senders."""
+"""Name, scenarios and senders that all experiments of the study share."""
 
 from pathlib import Path
 
@@ -12,14 +12,14 @@ SENDERS: dict[str, Settings] = {
     "bbr3": {"profile": "linux-6-bbr", "congestion": "bbr3"},
     "prague": {"congestion": "prague", "ecn": "accurate", "pacing": "rate"},
 }
-"""What is set of a table of ``[tcp]`` with the profile ``linux-6``. Prague needs queues that mark."""
+"""Settings in a table of ``[tcp]`` with the profile ``linux-6``. Prague needs queues that mark."""
 
 
 def scenario(name: str) -> Path:
-    """A shipped scenario of this study."""
+    """Return the path of a shipped scenario of this study."""
     return Path(__file__).with_name("scenarios") / f"reconfigurable-{name}.toml"
 
 
 def sender(name: str) -> Settings:
-    """The settings of a sender: of the table ``sender``."""
+    """Return the settings of a sender: of the table ``sender``."""
     return {f"tcp.sender.{key}": value for key, value in SENDERS[name].items()}

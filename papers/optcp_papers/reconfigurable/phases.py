@@ -1,4 +1,4 @@
-"""What flows get in the phases of a restoration, and what they lack against a fluid that fills every link at once."""
+"""Goodput in the phases of a restoration, and shortfall against a fluid model that fills every link immediately."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -13,24 +13,24 @@ from optcp.papers.kit import Axis, Cells, Run, StudyResult
 A_SECOND = 10
 """Intervals of goodput."""
 WINDOW = 5
-"""Intervals in a row whose mean says that a share is reached."""
+"""Number of consecutive intervals whose mean must reach a share."""
 REACHED = 0.9
 GROUPS = ("hit", "own")
-"""Flows that cross the link that is cut, and those that the detour has of its own."""
+"""Flows that cross the failed link, and flows that already used the detour."""
 EVENTS = ("before", "cut", "return", "step")
 MEASURED = ("hit_pct", "own_pct", "lost_ms", "back_s", "timeouts", "resent", "needless", "overtaken")
 
 
 @dataclass(frozen=True)
 class Timeline:
-    """When what happens, in seconds of the run.
+    """Times of the events, in seconds of the run.
 
     Attributes
     ----------
     cut_s, works_s, step_s, end_s
-        The link is cut, a part of it is back, its rate steps down, the last phase ends.
+        Times of the failure, of the partial restoration, of the rate step, and of the end of the last phase.
     gap_s
-        How long the link is dark at the step.
+        Outage of the link at the step.
     """
 
     cut_s: float
@@ -41,7 +41,7 @@ class Timeline:
 
     @property
     def settings(self) -> dict[str, str]:
-        """Of the scenario; the run is a little longer, since a repair and a step must be before its end."""
+        """Return the settings of the scenario; the run is slightly longer, since changes must precede its end."""
         light_s = min(self.step_s + self.gap_s, self.end_s + 0.0005)
         instants = {"cut": self.cut_s, "works": self.works_s, "step": self.step_s, "light": light_s}
         return {
@@ -50,7 +50,7 @@ class Timeline:
         }
 
     def phase(self, event: str) -> tuple[float, float]:
-        """From when to when flows have what an event left them."""
+        """Return start and end of the phase after an event."""
         return {
             "before": (self.cut_s - 1, self.cut_s),
             "cut": (self.cut_s, self.works_s),
@@ -60,7 +60,7 @@ class Timeline:
 
 
 def shares(event: str, share: float) -> dict[str, float]:
-    """What a fluid gets behind an event, in rates of a link, by group; behind the cut all flows share one link."""
+    """Return the rates of a fluid after an event, in link rates by group; after the cut all flows share one link."""
     return {
         "before": {"hit": 1.0, "own": 1.0},
         "cut": {"all": 1.0},
@@ -70,81 +70,81 @@ def shares(event: str, share: float) -> dict[str, float]:
 
 
 def goodput(run: Run) -> dict[str, NDArray[np.float64]]:
-    """In-order bytes in each interval, by group, and of all flows."""
-    found = {name: run["goodput"].where(group=name)["bytes"].astype(np.float64) for name in GROUPS}
-    return {**found, "all": found["hit"] + found["own"]}
+    """Return the in-order bytes in each interval, by group and in total."""
+    result = {name: run["goodput"].where(group=name)["bytes"].astype(np.float64) for name in GROUPS}
+    return {**result, "all": result["hit"] + result["own"]}
 
 
 def in_time(values: NDArray[np.float64], between_s: tuple[float, float]) -> NDArray[np.float64]:
-    """The intervals between two instants."""
+    """Return the intervals between two times."""
     first, last = (round(A_SECOND * at) for at in between_s)
     return values[first:last]
 
 
 def measure(run: Run, times: Timeline, share: float, link_bps: float) -> NDArray[np.float64]:
-    """Everything of :data:`MEASURED` behind each event of :data:`EVENTS`; NaN where it has no meaning.
+    """Return all :data:`MEASURED` after each event of :data:`EVENTS`; NaN if a metric is undefined.
 
     Parameters
     ----------
     share
-        What comes back, of the rate.
+        Restored share of the rate.
     link_bps
-        The rate of links.
+        Link rate, in bit/s.
     """
     got, whole = goodput(run), link_bps * MSS_SHARE / 8
     counted = counts(run, times)
-    found = np.full((len(EVENTS), len(MEASURED)), np.nan)
+    result = np.full((len(EVENTS), len(MEASURED)), np.nan)
     for place, event in enumerate(EVENTS):
         begins, ends = times.phase(event)
         if begins == ends:
             continue
         mine = {name: in_time(values, (begins, ends)) for name, values in got.items()}
-        found[place, :2] = [100 * mine[name].sum() / (whole * (ends - begins)) for name in GROUPS]
+        result[place, :2] = [100 * mine[name].sum() / (whole * (ends - begins)) for name in GROUPS]
         if event == "before":
             continue
         fluid = shares(event, share)
         dark_s = times.gap_s if event == "step" else 0.0
         lack = sum(fluid.values()) * (ends - begins) - fluid.get("hit", 0.0) * dark_s - mine["all"].sum() / whole
         back = back_s([mine[name] * A_SECOND / (whole * part) for name, part in fluid.items()])
-        found[place, 2:] = [1000 * lack, back, *counted[event]]
-    return found
+        result[place, 2:] = [1000 * lack, back, *counted[event]]
+    return result
 
 
 def back_s(reached: list[NDArray[np.float64]]) -> float:
-    """When the first half second begins in which all have what they should; the phase's length where none does."""
-    means = [np.convolve(one, np.full(WINDOW, 1 / WINDOW), "valid") for one in reached]
+    """Return the start of the first half second in which all groups have their share, or the length of the phase."""
+    means = [np.convolve(item, np.full(WINDOW, 1 / WINDOW), "valid") for item in reached]
     settled = np.flatnonzero(np.min(means, axis=0) >= REACHED)
     return (float(settled[0]) if settled.size else float(reached[0].size)) / A_SECOND
 
 
 def counts(run: Run, times: Timeline) -> dict[str, list[float]]:
-    """Timeouts, segments sent again, of these needless ones, and segments that were overtaken, behind each event."""
+    """Count RTOs, retransmissions, spurious retransmissions and overtaken segments after each event."""
     since = {
         event: [float(run[f"since-{name}"][what].sum()) for what in ("timeouts", "resent", "needless")]
         for event, name in (("cut", "cut"), ("return", "works"), ("step", "step"))
     }
     order = run["order"].where(event="overtaken")["time_ps"].astype(np.float64) / PS
-    found = {}
+    result = {}
     for event, behind in (("cut", "return"), ("return", "step"), ("step", None)):
         later = since[behind] if behind else [0.0, 0.0, 0.0]
         begins, ends = times.phase(event)
         overtaken = float(((order > begins) & (order <= ends)).sum())
-        found[event] = [*(one - other for one, other in zip(since[event], later, strict=True)), overtaken]
-    return found
+        result[event] = [*(one - other for one, other in zip(since[event], later, strict=True)), overtaken]
+    return result
 
 
-def measured(done: StudyResult, times: Timeline, link_bps: Callable[[Mapping[str, str]], float]) -> Cells:
-    """The same of every run of a grid with the axis ``share``, with axes ``event`` and ``metric`` behind its own.
+def measured(done: Done, times: Timeline, link_bps: Callable[[Mapping[str, str]], float]) -> Cells:
+    """Return :data:`MEASURED` for every run of a grid with the axis ``share``; adds axes ``event`` and ``metric``.
 
     Parameters
     ----------
     link_bps
-        From a cell's values by axis to the rate of links.
+        Function from the axis values of a combination to the link rate.
     """
     names = [axis.name for axis in done.grid.axes]
     cells = [(branch, dict(zip(names, done.grid.written(branch), strict=True))) for branch in done.grid.branches]
-    found = [
+    result = [
         [measure(done.run(branch, seed), times, float(at["share"]), link_bps(at)) for branch, at in cells]
         for seed in done.seeds
     ]
-    return done.cells(np.array(found), (Axis("event", EVENTS), Axis("metric", MEASURED)))
+    return done.cells(np.array(result), (Axis("event", EVENTS), Axis("metric", MEASURED)))

@@ -1,4 +1,4 @@
-"""A WAN restoration: a cut, fast reroute, a part of the capacity back early, and a rate that steps down."""
+"""WAN restoration: a cut, fast reroute, early restoration of part of the capacity, and a rate step."""
 
 from collections.abc import Mapping, Sequence
 
@@ -18,18 +18,18 @@ from optcp_papers.reconfigurable.phases import A_SECOND, EVENTS, GROUPS, MEASURE
 SEEDS, QUICK_SEEDS = 10, 1
 QUICK_SENDERS = ("cubic",)
 CUT_S, PHASE_S = 4.0, 8.0
-"""When the link is cut, and how long each later phase lasts."""
+"""Time of the cut, and duration of each later phase."""
 SHARES = ("0.25", "0.5", "1")
 HALF, ALL, QUARTER = "0.5", "1", "0.25"
 NEVER, EARLY, AT, LATE = "never", "2", "8", "30"
-"""When a part of the capacity is back, in seconds behind the cut."""
+"""Time of the partial restoration after the cut, in s."""
 FULL_GBPS = 200.0
 SCALE_CUT_S, SCALE_PHASE_S = 1.5, 1.5
 SCALE_EVENTS = ("cut", "return")
 ALIKE = 0.25
 SCALE_SENDER = "cubic"
 SHOWN_S = 0.2
-"""Of the curves over time."""
+"""Interval of the curves over time, in s."""
 
 ASSUMED = (
     Assumed("scaled_by", 100.0, positive),
@@ -44,37 +44,37 @@ ASSUMED = (
     built_in("long_flows", "the six largest demands over Essen-Dortmund, and over Koeln-Koblenz of the others"),
     built_in("convergence", "2 ms a hop, SPF 20 ms, tables within 20 to 200 ms, then all together"),
 )
-"""Times of the network are not scaled."""
+"""Assumptions; times of the network are not scaled."""
 NOTES = [
-    f"The link is cut {CUT_S:g} s after the start; `return` is when a `share` of its rate is back, "
-    f"{AT} s later, and `step`, {PHASE_S:g} s behind that, a gap and then half of this rate. `hit_pct` and `own_pct` "
-    "are what the flows that cross the link, and those that the detour has of its own, get from the event to the next "
-    "one, in per cent of a link's payload.",
-    "`lost_ms` is what all flows lack in that time against a fluid that fills every link at once, over what a link "
-    "carries: behind the cut one link for all flows, then a link and the share, then a link and half the share, whose "
-    "gap is no loss. It is below zero where they get more: until tables are rewritten, packets that fast reroute leads "
-    "from Essen to Hannover, Hamburg and Berlin go over Oldenburg, where there is room.",
-    "`back_s` is when the first half second begins in which all have 90 per cent of that (a phase's length where there "
-    "is none, a lower bound): behind the cut all flows together, then both groups.",
-    "`timeouts`, `resent`, `needless` (segments that came although they had come before) and `overtaken` (that came "
+    f"The link is cut {CUT_S:g} s after the start. At `return`, {AT} s later, a `share` of its rate is restored. At "
+    f"`step`, {PHASE_S:g} s after that, a gap occurs and then half of this rate remains. `hit_pct` and `own_pct` "
+    "are the goodput of flows that cross the link, and of flows that already used the detour, from the event to the "
+    "next one, in % of a link's payload.",
+    "`lost_ms` is the shortfall of all flows in that time against a fluid that fills every link immediately, in ms of "
+    "a link's rate. After the cut the fluid has one link for all flows, then a link and the share, then a link and "
+    "half the share; the gap is no loss. It is negative if flows get more: until FIBs are updated, fast reroute sends "
+    "packets from Essen to Hannover, Hamburg and Berlin over Oldenburg, which has free capacity.",
+    "`back_s` is the start of the first half second in which all have 90 % of the fluid's rates (the length of a "
+    "phase, a lower bound, if there is none): after the cut all flows together, then both groups.",
+    "`timeouts`, `resent`, `needless` (segments that the receiver got again) and `overtaken` (that arrived "
     "after a later one) are of all flows from the event to the next one.",
-    f"`gained_mb` is what all flows get more in the {PHASE_S:g} s behind the return than without it, `hit_gained_mb` "
-    "what the flows get more that return, and `gained_pct` is that of all over what a fluid gains. "
-    f"`earlier_mb_a_s` is what a second is worth that half of the capacity is back at {EARLY} s and not at {AT} s.",
-    "Prague has queues that mark what finds more than `mark_ms` in them; the others' drop what does not fit.",
-    "Routers take no notice of the gap: it is announced to them.",
-    f"With `gbps`: one seed of {SCALE_SENDER} at {FULL_GBPS:g} Gb/s beside the same at the scaled rate, half of the "
-    f"capacity back, cut after {SCALE_CUT_S:g} s, with phases of {SCALE_PHASE_S:g} s.",
+    f"`gained_mb` is the gain of all flows in the {PHASE_S:g} s after the return over runs without it, `hit_gained_mb` "
+    "the gain of the returning flows, and `gained_pct` the gain of all relative to a fluid's. "
+    f"`earlier_mb_a_s` is the gain per second if half of the capacity returns at {EARLY} s instead of {AT} s.",
+    "Prague uses queues that mark packets above `mark_ms`; the others' queues drop packets that do not fit.",
+    "Routers do not react to the gap, because it is announced to them.",
+    f"With `gbps`: one seed of {SCALE_SENDER} at {FULL_GBPS:g} Gb/s and at the scaled rate, with half of the "
+    f"capacity restored, a cut at {SCALE_CUT_S:g} s and phases of {SCALE_PHASE_S:g} s.",
 ]
 
 
 def link_bps(chosen: Chosen) -> float:
-    """The rate of links."""
+    """Return the link rate."""
     return FULL_GBPS * 1e9 / float(chosen["scaled_by"])
 
 
 def timeline(chosen: Chosen, at: str) -> Timeline:
-    """What happens when in runs whose capacity is back ``at``: with a step only where that is usual."""
+    """Return the times of the events for a restoration ``at``; only the default has a step."""
     gap_s = float(chosen["gap_ms"]) / 1000
     if at == AT:
         works_s = CUT_S + float(AT)
@@ -84,13 +84,13 @@ def timeline(chosen: Chosen, at: str) -> Timeline:
 
 
 def scale_timeline() -> Timeline:
-    """The same of the runs that compare rates, without a step."""
+    """Return the times of the events in the runs that compare rates, without a step."""
     works_s = SCALE_CUT_S + SCALE_PHASE_S
     return Timeline(SCALE_CUT_S, works_s, works_s + SCALE_PHASE_S, works_s + SCALE_PHASE_S, 0.0)
 
 
 def links(chosen: Chosen, name: str, bps: float) -> Settings:
-    """The rate of links, and their queues as a sender needs them."""
+    """Return the rate of links, and their queues as a sender needs them."""
     bytes_a_ms = bps / 8000
     queue: str | Settings = f"{bytes_a_ms * float(chosen['buffer_ms']):.0f} B"
     if SENDERS[name].get("ecn"):
@@ -100,14 +100,14 @@ def links(chosen: Chosen, name: str, bps: float) -> Settings:
 
 
 def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
-    """Shares with a step, instants without one, and both rates."""
+    """Return the grids over shares with a step, over restoration times without one, and over both rates."""
     settings = overrides(ASSUMED, chosen)
     quick = options.size.is_quick
     bps = link_bps(chosen)
     of = {name: {**sender(name), **links(chosen, name, bps)} for name in (QUICK_SENDERS if quick else SENDERS)}
     steps = {
         "sender": of,
-        "share": {one: {"parameters.share": one, **timeline(chosen, AT).settings} for one in SHARES},
+        "share": {share: {"parameters.share": share, **timeline(chosen, AT).settings} for share in SHARES},
     }
     times = {"sender": of, "restored_at_s": {at: timeline(chosen, at).settings for at in (NEVER, EARLY, LATE)}}
     rates = {
@@ -117,22 +117,22 @@ def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
         },
         "share": {HALF: scale_timeline().settings},
     }
-    found = {"steps": (steps, "shares"), "times": (times, "instants"), "rates": (rates, "rates")}
+    result = {"steps": (steps, "shares"), "times": (times, "instants"), "rates": (rates, "rates")}
     if quick:
-        del found["rates"]
+        del result["rates"]
     return {
         name: options.grid(scenario("restoration"), settings, axes, f"reconfigurable restoration, {title}")
-        for name, (axes, title) in found.items()
+        for name, (axes, title) in result.items()
     }
 
 
 WINDOWS = {at: (CUT_S + float(at), CUT_S + float(at) + PHASE_S) for at in (EARLY, AT, LATE)}
 WINDOWS["both"] = (CUT_S, CUT_S + float(AT) + PHASE_S)
-"""Behind each return; and behind the cut, as long as runs last whose capacity is back early."""
+"""Time windows: after each return, and from the cut to the end of runs with an early restoration."""
 
 
-def carried_mb(done: StudyResult) -> Cells:
-    """What flows get in each of :data:`WINDOWS`, all and those that return; NaN where a run ends before."""
+def carried_mb(done: Done) -> Cells:
+    """Return the bytes in each of :data:`WINDOWS`, of all and of returning flows; NaN if a run ends before."""
 
     def of(run: Run) -> NDArray[np.float64]:
         got = goodput(run)
@@ -148,7 +148,7 @@ def carried_mb(done: StudyResult) -> Cells:
 
 
 def gained(found: Found) -> dict[str, Cells]:
-    """What flows get more in the phase behind a return than without it, by the instant of the return."""
+    """Return the gain of flows in the phase after a return over runs without it, by time of the return."""
     shares, instants = carried_mb(found.done["steps"]), carried_mb(found.done["times"])
     never = instants.at(restored_at_s=NEVER)
     return {
@@ -159,36 +159,36 @@ def gained(found: Found) -> dict[str, Cells]:
 
 
 def find(found: Found) -> Findings:
-    """What each TCP sees of the events, and what capacity is worth that is back early."""
+    """Return the behaviour of each TCP after the events, and the value of an early restoration."""
     bps = link_bps(found.chosen)
     seen = measured(found.done["steps"], timeline(found.chosen, AT), lambda _: bps)
     gains = gained(found)
-    found_rows = [*of_events(seen, EVENTS), *of_gains(gains, bps)]
+    found_rows = [*event_rows(seen, EVENTS), *gain_rows(gains, bps)]
     scale = None
     if "rates" in found.done:
         scale = measured(found.done["rates"], scale_timeline(), lambda at: 1e9 * float(at["gbps"]))
-        found_rows += of_events(scale, SCALE_EVENTS)
+        found_rows += event_rows(scale, SCALE_EVENTS)
     judged = claims(seen, gains, 10 * float(found.chosen["gap_ms"]))
     judged["reconfigurable-scaling-is-free"] = [not_run("200 Gb/s")] if scale is None else alike(scale)
     return Findings(found_rows, judged, over_time(found.done["steps"]), NOTES)
 
 
-def of_events(seen: Cells, events: Sequence[str]) -> list[Row]:
-    """A row a cell, event and metric that has a meaning; up to the return all shares are alike."""
-    found: list[Row] = []
+def event_rows(seen: Cells, events: Sequence[str]) -> list[Row]:
+    """Return a row per combination, event and defined metric; up to the return all shares are equal."""
+    result: list[Row] = []
     for event in events:
         here = seen.at(event=event)
         if event in ("before", "cut"):
             here = here.at(share=HALF)
         mean = {name: here.at(metric=name).mean() for name in MEASURED}
-        found += [one for one in rows(mean, key=behind({"event": event})) if one.measured is not None]
-    return found
+        result += [row for row in rows(mean, key=behind({"event": event})) if row.measured is not None]
+    return result
 
 
-def of_gains(gains: Mapping[str, Cells], bps: float) -> list[Row]:
-    """What capacity is worth that is back early."""
+def gain_rows(gains: Mapping[str, Cells], bps: float) -> list[Row]:
+    """Return the value of an early restoration."""
     whole_mb = bps * MSS_SHARE / 8 * PHASE_S / 1e6
-    found: list[Row] = []
+    result: list[Row] = []
     for share, at in [*((share, AT) for share in SHARES), (HALF, EARLY), (HALF, LATE)]:
         cells = gains[at].at(share=share) if at == AT else gains[at]
         every = cells.at(flows="all")
@@ -197,13 +197,13 @@ def of_gains(gains: Mapping[str, Cells], bps: float) -> list[Row]:
             "gained_pct": (every * (100 / (float(share) * whole_mb))).mean(),
             "hit_gained_mb": cells.at(flows="hit").mean(),
         }
-        found += rows(metrics, key=behind({"share": key_value(Axis("share", (share,)), 0), "restored_at_s": int(at)}))
+        result += rows(metrics, key=behind({"share": key_value(Axis("share", (share,)), 0), "restored_at_s": int(at)}))
     earlier = gains["both"].at(flows="all") * (1 / (float(AT) - float(EARLY)))
-    return [*found, *rows({"earlier_mb_a_s": earlier.mean()})]
+    return [*result, *rows({"earlier_mb_a_s": earlier.mean()})]
 
 
 def claims(seen: Cells, gains: Mapping[str, Cells], gaps_ms: float) -> dict[str, Parts | Mapping[str, Parts]]:
-    """Each statement but the one about scaling, by sender."""
+    """Return all claims by sender, except the one about scaling."""
     of: dict[str, dict[str, Parts]] = {}
     for name in seen.axis("sender").values:
         mine, gain = seen.at(sender=name), gains[AT].at(sender=name)
@@ -214,14 +214,15 @@ def claims(seen: Cells, gains: Mapping[str, Cells], gaps_ms: float) -> dict[str,
         timeouts = {share: back.at(share=share, metric="timeouts").values for share in SHARES}
         found: dict[str, list[Part]] = {
             "reconfigurable-fast-reroute-is-cheap": [
-                difference_part("lost_ms of the cut less 100", lost[0] - 100, "below", "ms")
+                difference_part("lost_ms of the cut minus 100", lost[0] - 100, "below", "ms")
             ],
             "reconfigurable-back-in-two-seconds": [
-                difference_part(f"share {share}, back_s less 2", one - 2, "below", "s") for share, one in late.items()
+                difference_part(f"share {share}, back_s minus 2", item - 2, "below", "s")
+                for share, item in late.items()
             ],
             "reconfigurable-half-is-worth-half": [
                 difference_part(
-                    "a half less half of all", every.at(share=HALF) - every.at(share=ALL) / 2, "above", "MB"
+                    "a half minus half of all", every.at(share=HALF) - every.at(share=ALL) / 2, "above", "MB"
                 )
             ],
             "reconfigurable-quarter-hurts-who-returns": [
@@ -229,11 +230,11 @@ def claims(seen: Cells, gains: Mapping[str, Cells], gaps_ms: float) -> dict[str,
                 difference_part("all flows", every.at(share=QUARTER), "above", "MB"),
             ],
             "reconfigurable-return-without-timeouts": [
-                judge.exact_part(f"share {share}: {one.sum():.0f} timeouts in {one.size} runs", bool(one.sum() == 0))
-                for share, one in timeouts.items()
+                judge.exact_part(f"share {share}: {item.sum():.0f} timeouts in {item.size} runs", bool(item.sum() == 0))
+                for share, item in timeouts.items()
             ],
             "reconfigurable-step-is-cheap": [
-                difference_part(f"lost_ms of the step less {gaps_ms:g}", lost[1] - gaps_ms, "below", "ms")
+                difference_part(f"lost_ms of the step minus {gaps_ms:g}", lost[1] - gaps_ms, "below", "ms")
             ],
         }
         for id_, parts in found.items():
@@ -242,18 +243,18 @@ def claims(seen: Cells, gains: Mapping[str, Cells], gaps_ms: float) -> dict[str,
 
 
 def sooner(seen: Cells) -> list[Part]:
-    """Judge: BBRv3 is back sooner than CUBIC."""
+    """Judge: BBRv3 recovers sooner than CUBIC."""
     if "bbr3" not in seen.axis("sender").values:
         return [not_run("other senders")]
     back = seen.at(event="return", metric="back_s")
     between = back.at(sender="bbr3") - back.at(sender="cubic")
     return [
-        difference_part(f"share {share}, BBRv3 less CUBIC", between.at(share=share), "below", "s") for share in SHARES
+        difference_part(f"share {share}, BBRv3 minus CUBIC", between.at(share=share), "below", "s") for share in SHARES
     ]
 
 
 def alike(scale: Cells) -> list[Part]:
-    """Judge: what is lost at both rates is within a quarter of what it is at the scaled one."""
+    """Judge: the losses at the two rates differ by at most a quarter of the loss at the scaled rate."""
     scaled, full = scale.axis("gbps").values
     parts = []
     for event in SCALE_EVENTS:
@@ -264,8 +265,8 @@ def alike(scale: Cells) -> list[Part]:
     return parts
 
 
-def over_time(done: StudyResult) -> list[Series]:
-    """What flows get around the events where half of the capacity comes back, by sender and group."""
+def over_time(done: Done) -> list[Series]:
+    """Return the goodput around the events with half of the capacity restored, by sender and group."""
     steps = round(SHOWN_S * A_SECOND)
     first_s = CUT_S - 1
 

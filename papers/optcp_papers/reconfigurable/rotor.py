@@ -1,4 +1,4 @@
-"""A rotor fabric: how long flows take over circuits that come in turn, beside what the circuits allow."""
+"""Rotor fabric: completion times over rotating circuits, with the bounds that the circuits set."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,17 +26,17 @@ HOPS: dict[str, Settings] = {
         "schedules.0.generator.two_hops": True,
     },
 }
-"""A packet waits for its circuit; or a flow has a rack over which it goes; or packets take what circuit there is."""
+"""Forwarding: a packet waits for its circuit; a hash chooses a rack per flow; or packets use any available circuit."""
 CLASSES = {"short": (0.0, 100e3), "medium": (100e3, 1e6), "long": (1e6, np.inf)}
-"""Payload in bytes, from and below."""
+"""Classes of payload size in bytes: lower bound (inclusive) and upper bound (exclusive)."""
 MEASURED = ("fct_p50_us", "fct_p99_us", "bound_p50_us", "bound_p99_us", "unfinished_pct", "flows")
 QUANTILES = (0.5, 0.99)
 HEADERS = 1500 / 1448
-"""Of a full segment with timestamps."""
+"""Wire size over payload of a full segment with timestamps."""
 
 
 def drawn(pairs: int) -> Settings:
-    """So many pairs of hosts, the same in all runs; all of them are 0."""
+    """Return settings that draw pairs of hosts, equal in all runs; 0 means all pairs."""
     return {"flows.0.pairs.count": pairs, "flows.0.pairs.seed": 1} if pairs else {}
 
 
@@ -54,31 +54,31 @@ ASSUMED = (
     built_in("arrivals", "for 100 ms; runs of 120 ms"),
 )
 NOTES = [
-    "`load` is that of the hosts' links. `fct` is the time until the receiver has a flow's last byte. The end of the "
-    "run cuts that of a flow that has not ended: it is longer than seen, and a quantile that falls there is printed by "
-    "its lower bound. `unfinished_pct` of the flows have not ended.",
-    "`bound` is the same of flows of these sizes that have their circuits alone and send at their rate at once, from "
-    "all instants of the cycle alike: what the schedule costs without queues and without TCP. With `spread` it is the "
-    "hosts' rate, and the second circuit of what comes last.",
-    "`carried_pct` is payload that has come, over what flows had to send. `used_pct` is that over what circuits carry "
-    "in their days: a fabric whose every packet takes two hops is full at 50.",
+    "`load` is the load of the hosts' links. `fct` is the time until the receiver has a flow's last byte. Completion "
+    "times of flows that are unfinished at the end of a run are lower bounds, and affected quantiles are printed as "
+    "lower bounds. `unfinished_pct` is the share of unfinished flows.",
+    "`bound` is the completion time of flows of the same sizes that have their circuits alone and send at full rate "
+    "immediately, averaged over the phase of the cycle: the cost of the schedule without queues and TCP. With `spread` "
+    "it includes the hosts' rate, and the second circuit of the last part.",
+    "`carried_pct` is delivered payload over the payload that flows had to send. `used_pct` is it over the capacity of "
+    "the circuits' days: a fabric in which every packet takes two hops is full at 50.",
     "`one`: each packet waits for the circuit to its rack. `pinned`: each flow goes over a third rack, which a hash "
-    "chooses (Valiant). `spread`: packets take the circuit that is there to whichever rack, and wait there (RotorNet, "
-    "without its offers: nobody asks whether there is room).",
+    "chooses (Valiant). `spread`: packets take the available circuit to any rack, and wait there (RotorNet "
+    "without its offers: no rack asks for free queue space).",
     "The full fabric, with a cycle of the same 18 slots, is `--set racks=108 --set hosts_a_rack=6 --set switches=6 "
     "--set pairs=20000`.",
 ]
 
 
 def circuit(chosen: Chosen) -> Circuit:
-    """What the schedule gives to two racks."""
+    """Return the circuit between two racks by the schedule."""
     day_s, night_s = float(chosen["day_us"]) / 1e6, float(chosen["night_us"]) / 1e6
     slots = int(chosen["racks"]) // int(chosen["switches"])
     return Circuit(10e9, day_s, slots * (day_s + night_s), int(chosen["switches"]))
 
 
 def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
-    """Workloads, loads and how many hops."""
+    """Return the grid over workloads, loads and hops."""
     quick = options.size.is_quick
     hosts = int(chosen["racks"]) * int(chosen["hosts_a_rack"])
     settings = {**overrides(ASSUMED, chosen), "parameters.hosts": hosts}
@@ -93,14 +93,14 @@ def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
 
 
 def flows(run: Run) -> tuple[Censored, NDArray[np.float64]]:
-    """Times in us, cut of flows that have not ended, and sizes in bytes of payload."""
+    """Return completion times in us (unfinished flows are censored), and sizes in bytes of payload."""
     ends = run["ends"]
     start, end = (ends[key].astype(np.float64) / 1e6 for key in ("start_ps", "time_ps"))
     return Censored(end - start, ends["finished"].astype(bool)), ends["bytes"].astype(np.float64)
 
 
 def by_class(found: Found) -> Cells:
-    """What flows of each class take, and what they would take alone."""
+    """Return the completion times of flows of each class, and their bounds."""
     of_schedule = circuit(found.chosen)
 
     def of(run: Run) -> list[list[Bounded]]:
@@ -123,11 +123,11 @@ def by_class(found: Found) -> Cells:
 
 
 def carried(found: Found) -> Cells:
-    """What has come over what was to come, and over what circuits carry, in per cent."""
+    """Return the delivered payload over the offered payload and over the capacity of the circuits, in %."""
     chosen = found.chosen
     racks, switches = int(chosen["racks"]), int(chosen["switches"])
     share = float(chosen["day_us"]) / (float(chosen["day_us"]) + float(chosen["night_us"]))
-    # A rack is joined to itself in one of as many matchings as there are racks.
+    # One of the matchings, of which there are as many as racks, connects a rack to itself.
     can_bps = racks * switches * 10e9 * share * (1 - 1 / racks)
 
     def of(run: Run) -> NDArray[np.float64]:
@@ -140,18 +140,18 @@ def carried(found: Found) -> Cells:
 
 
 def find(found: Found) -> Findings:
-    """Times of flows by size beside their bounds, and what the fabric carries."""
+    """Return completion times by size with their bounds, and the carried load."""
     cells, whole = by_class(found), carried(found)
     found_rows: list[Row] = []
     for name in CLASSES:
         mean = {metric: cells.at(flows_of=name, metric=metric).mean() for metric in MEASURED}
-        found_rows += [one for one in rows(mean, key=behind({"flows_of": name})) if one.n]
+        found_rows += [row for row in rows(mean, key=behind({"flows_of": name})) if row.n]
     found_rows += rows({metric: whole.at(metric=metric).mean() for metric in ("carried_pct", "used_pct")})
     return Findings(found_rows, claims(cells, whole), notes=NOTES)
 
 
 def claims(cells: Cells, whole: Cells) -> dict[str, list[Part]]:
-    """Each statement; those about loads that a quick look has not are not judged."""
+    """Return the claims, without those about loads that quick runs omit."""
     fct, bound = (cells.at(metric=metric, load=JUDGED) for metric in ("fct_p50_us", "bound_p50_us"))
     carries = whole.at(metric="carried_pct", sizes="web-search")
 

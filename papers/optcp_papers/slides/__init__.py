@@ -1,4 +1,4 @@
-"""The talk before the GMPLS paper: what a delay of the protection switch does to TCP."""
+"""Talk before the GMPLS paper: effect of the protection switch delay on TCP."""
 
 from optcp_papers.slides.best_delay import BEST_DELAY
 from optcp_papers.slides.goodput import GOODPUT

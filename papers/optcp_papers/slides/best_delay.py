@@ -1,4 +1,4 @@
-"""How goodput depends on the delay in 240 random cases."""
+"""Goodput by switch delay in 240 random cases."""
 
 import itertools
 from pathlib import Path
@@ -17,8 +17,8 @@ BIN_PCT = 5
 READING = "10+10"
 SCENARIO = Path(__file__).with_name("scenarios") / "slides-best-delay.toml"
 WHY = (
-    "With the slides' own parameters the printed gains are not reproduced: independent ns-2 runs give +0.4, -3.0, "
-    "-9.0, -14.7 % at 50, 250, 500, 1000 ms. Something unstated decides; no constant was changed to match."
+    "With the slides' own parameters the published gains are not reproduced: independent ns-2 runs give +0.4, -3.0, "
+    "-9.0, -14.7 % at 50, 250, 500, 1000 ms. An unstated parameter decides; no constant was changed to match."
 )
 
 ASSUMED = (
@@ -28,30 +28,30 @@ ASSUMED = (
         10,
         positive_int,
         "parameters.sources",
-        Plausible(Choices((5, 10, 20)), "10 are stated for this set-up, 5 for that of the slides before it"),
+        Plausible(Choices((5, 10, 20)), "10 are stated for this set-up, 5 for that of the previous slides"),
     ),
     *ns2_sender(),
-    start_spread(0.1, 2000, Plausible(Span(500, 4000, log=True), "2 s is stated; how the starts are drawn is not")),
+    start_spread(0.1, 2000, Plausible(Span(500, 4000, log=True), "2 s is stated; the distribution is not")),
 )
 
 
 def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
-    """One grid over the switch delays."""
+    """Return one grid over the switch delays."""
     return {READING: options.grid(SCENARIO, overrides(ASSUMED, chosen), {"delta_ms": DELAYS}, "slides, best delay")}
 
 
-def relative(done: StudyResult) -> Cells:
-    """f(x) = Good(x) / Good(0) over all flows in (5 s, 6.5 s]."""
+def relative(done: Done) -> Cells:
+    """Return f(x) = Good(x) / Good(0) over all flows in (5 s, 6.5 s]."""
     good = done["goodput"].between(*WINDOW_S).total("group")
     what = "a run without any goodput in (5 s, 6.5 s] at 0 ms: f has no meaning"
     return defined(good / good.at(delta_ms=0), what)
 
 
 def find(found: Found) -> Findings:
-    """Distribution and mean of f(x)."""
+    """Return distribution and mean of f(x)."""
     ratio = found.only.once(relative)
     printed = dict(zip(tables("slides")["f_delta_ms"], tables("slides")["f_mean_gain_pct"], strict=True))
-    why = "The world was changed by --set, so it is not the slides'." if found.changed else WHY
+    why = "The scenario was changed by --set, so it differs from the slides'." if found.changed else WHY
     gain = (100 * (ratio - 1)).part(delta_ms=DELAYED)
     return Findings(
         rows=rows({"rel_goodput_pct": gain.mean()}, {"rel_goodput_pct": [printed[delta] for delta in DELAYED]}, why),
@@ -64,22 +64,22 @@ def find(found: Found) -> Findings:
 
 
 def every_delay_beats_none(ratio: Cells) -> list[Part]:
-    """Judge: every delay beats none on average, and the gain falls with the delay."""
+    """Judge: every delay is better than none on average, and the gain falls with the delay."""
     gain = {delta: 100 * (ratio.at(delta_ms=delta) - 1) for delta in DELTA_MS}
     pairs = [(f"f({delta} ms) - 1", delta, 0, "%") for delta in DELAYED]
     pairs += [
-        (f"f({one} ms) minus f({longer} ms)", one, longer, "points") for one, longer in itertools.pairwise(DELAYED)
+        (f"f({item} ms) minus f({longer} ms)", item, longer, "points") for item, longer in itertools.pairwise(DELAYED)
     ]
     return [judge.paired_part(name, gain[one], gain[other], "above", unit) for name, one, other, unit in pairs]
 
 
 def conclusions(found: Found) -> Differences:
-    """What the slides conclude: every delay gains, and the gain falls with the delay."""
+    """Return the conclusions of the slides: every delay gains, and the gain falls with the delay."""
     ratio = found.only.once(relative)
     gain = {delta: 100 * (ratio.at(delta_ms=delta) - 1) for delta in DELAYED}
     differences = {
-        f"gain, {one} ms minus {longer} ms (points)": gain[one] - gain[longer]
-        for one, longer in itertools.pairwise(DELAYED)
+        f"gain, {item} ms minus {longer} ms (points)": gain[item] - gain[longer]
+        for item, longer in itertools.pairwise(DELAYED)
     }
     shown = {f"gain at {delta} ms (%)": cells for delta, cells in gain.items()} | differences
     return {name: cells.values for name, cells in shown.items()}

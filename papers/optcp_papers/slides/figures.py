@@ -21,12 +21,12 @@ FAILURE_S, REPAIR_S = 10.0, 20.0
 SHOWN_S = (8.0, 24.0)
 EVENT_STYLES: dict[str, dict[str, Any]] = {
     "sent": {"marker": ".", "color": "#0072B2", "markersize": 3, "label": "packet sent"},
-    "resent": {"marker": "^", "color": "#E69F00", "markersize": 4.5, "label": "packet sent again"},
+    "resent": {"marker": "^", "color": "#E69F00", "markersize": 4.5, "label": "packet retransmitted"},
     "ack": {
         "color": "#009E73",
         "linewidth": 0.9,
         "drawstyle": "steps-post",
-        "label": "ACKs received (next one wanted)",
+        "label": "ACKs received (next segment wanted)",
     },
     "data lost": {"marker": "x", "color": "#D55E00", "markersize": 4.5, "label": "packet lost (at its loss)"},
     "ACK lost": {"marker": "+", "color": "#CC79A7", "markersize": 5, "label": "ACK lost"},
@@ -35,14 +35,14 @@ EVENT_STYLES: dict[str, dict[str, Any]] = {
 
 
 def _mark(panel: Axes, delay: int) -> None:
-    """Mark when the link is down and when the protection switches."""
+    """Mark the outage of the link and the switchover."""
     panel.axvspan(FAILURE_S, REPAIR_S, color=GREY, alpha=0.13, linewidth=0)
     panel.axvline(FAILURE_S + delay / 1000, color=GREY, linestyle=":", linewidth=1.2)
 
 
 @draws("slides/queues")
 def queues(result: Result) -> list[Figure]:
-    """One run and the means: a column a delay, rows bandwidth, queue and window."""
+    """Draw one run and the means: one column per delay, with rows for bandwidth, queue and window."""
     names = sorted({curve.name.partition(", ")[2] for curve in result.series})
     return [figure for name in names for figure in _queues_page(result, name)]
 
@@ -52,8 +52,8 @@ def _queues_page(result: Result, name: str) -> list[Figure]:
     delays = distinct(curves, "delta_ms")
     caption = (
         f"Bandwidth, queue and congestion window over time, {name}. Grey: the link is down, from its failure at 10 s "
-        "to its repair at 20 s; dotted: the protection switch. Bandwidth and queue are means over 100 ms. Dashed: the "
-        "window limit; what cwnd grows beyond it is not used."
+        "to its repair at 20 s; dotted: the switchover. Bandwidth and queue are means over 100 ms. Dashed: the "
+        "window limit, above which cwnd has no effect."
     )
     labels = {"load": "bandwidth (% of rate)", "queue": "queue (packets)", "cwnd": "cwnd (segments)"}
     with page(result, caption, (8.8, 6.6), 3, len(delays), part=name, sharex=True, sharey="row") as made:
@@ -65,7 +65,7 @@ def _queues_page(result: Result, name: str) -> list[Figure]:
                         _queues_curve(panel, curve)
                 panel.set_ylim(0, _top(curves, label))
             column[2].axhline(float(result.assumed["window_packets"]), color=GREY, linestyle="--", linewidth=0.8)
-            column[0].set_title(f"switch after {delay} ms")
+            column[0].set_title(f"switchover after {delay} ms")
             column[0].set_xlim(*SHOWN_S)
         made.label(x="time (s)")
         for panel, label in zip(made.panels[:, 0], labels.values(), strict=True):
@@ -75,7 +75,7 @@ def _queues_page(result: Result, name: str) -> list[Figure]:
 
 
 def _top(curves: list[Series], label: str) -> float:
-    """A little more than the largest value in the shown time."""
+    """Return a little more than the maximum in the shown time."""
     shown = [
         y for c in curves if label in c.name.partition(",")[0] for x, y in zip(c.x, c.y, strict=True) if x <= SHOWN_S[1]
     ]
@@ -92,7 +92,7 @@ def _queues_curve(panel: Axes, curve: Series) -> None:
 
 @draws("slides/goodput")
 def goodput(result: Result) -> list[Figure]:
-    """Curves by class with the three delays together, and the first second's gain."""
+    """Draw the curves of the three delays by class, and the gain of the first second."""
     curves = [curve for curve in result.series if "class" in curve.key]
     gain = next(curve for curve in result.series if "class" not in curve.key)
     names = dict.fromkeys(curve.name for curve in curves)
@@ -105,7 +105,7 @@ def _goodput_page(result: Result, curves: list[Series], name: str) -> list[Figur
     caption = (
         f"Goodput in intervals of 100 ms by class, {name}"
         + (", shaded: 95 % interval" if of_name[0].ci95 else "")
-        + ". Grey: the link is down (10 s to 20 s); dotted, in the curve's colour: its protection switch."
+        + ". Grey: the link is down (10 s to 20 s); dotted, in the curve's colour: its switchover."
     )
     with page(result, caption, (8.2, 6.2), len(classes), part=name, sharex=True) as made:
         for panel, class_ in zip(made.all, classes, strict=True):
@@ -113,7 +113,7 @@ def _goodput_page(result: Result, curves: list[Series], name: str) -> list[Figur
             for curve in where(of_name, **{"class": class_}):
                 delay = int(curve.key["delta_ms"])
                 colour = DELAY_COLOURS[delay]
-                intervals.band(panel, curve, colour, f"switch after {delay} ms", width=0.9)
+                intervals.band(panel, curve, colour, f"switchover after {delay} ms", width=0.9)
                 panel.axvline(FAILURE_S + delay / 1000, color=colour, linestyle=":", linewidth=1)
             panel.set_title(class_ if class_ == "total" else f"{class_} flows")
             panel.set_ylim(bottom=0)
@@ -127,8 +127,8 @@ def _gain(result: Result, curve: Series) -> list[Figure]:
     values = {row.metric: row for row in result.rows if row.metric.startswith(("gain_", "one_run"))}
     mean, median = values["one_run_gain_pct"], values["gain_median_pct"]
     caption = (
-        "Total goodput of (10 s, 11 s] with 50 ms over that with 0 ms: how the gain is distributed over start times, "
-        "and the printed value of the slides' one run. Shaded: 5th to 95th percentile."
+        "Total goodput of (10 s, 11 s] with 50 ms over that with 0 ms: distribution of the gain over start times, "
+        "and the published value of the slides' one run. Shaded: 5th to 95th percentile."
     )
     low, high = (values[f"gain_{end}_pct"].value for end in ("p05", "p95"))
     with page(result, caption, (8.2, 2.9), part="gain") as made:
@@ -148,11 +148,11 @@ def _gain(result: Result, curve: Series) -> list[Figure]:
 
 @draws("slides/traces")
 def traces(result: Result) -> list[Figure]:
-    """Sequence number over time: a row a delay, a column a source."""
+    """Draw sequence numbers over time, one row per delay and one column per source."""
     delays, flows = (distinct(result.series, name) for name in ("delta_ms", "flow"))
     caption = (
-        "Sequence number over time around the failure at 10 s (grey: the link is down; dotted: the protection switch): "
-        "packets sent and sent again, ACKs received, packets and ACKs lost, expired timers. The panels differ in scale."
+        "Sequence number over time around the failure at 10 s (grey: the link is down; dotted: the switchover): "
+        "packets sent and retransmitted, ACKs received, packets and ACKs lost, RTOs. The panels differ in scale."
     )
     with page(result, caption, (8.8, 7.4), len(delays), len(flows), sharex=True) as made:
         for line, delay in zip(made.panels, delays, strict=True):
@@ -161,7 +161,7 @@ def traces(result: Result) -> list[Figure]:
                 for curve in where(result.series, delta_ms=delay, flow=flow):
                     line_style = "-" if curve.name == "ack" else "none"
                     panel.plot(curve.x, curve.y, linestyle=line_style, **EVENT_STYLES[curve.name])
-                panel.set_title(f"switch after {delay} ms, source {flow}")
+                panel.set_title(f"switchover after {delay} ms, source {flow}")
         starts, ends = zip(*((min(c.x), max(c.x)) for c in result.series if c.x), strict=True)
         made.panel.set_xlim(min(starts), max(ends))
         made.label(x="time (s)", y="sequence number (segments)")
@@ -171,10 +171,10 @@ def traces(result: Result) -> list[Figure]:
 
 @draws("slides/best-delay")
 def best_delay(result: Result) -> list[Figure]:
-    """The histograms, and the mean gains beside the printed ones."""
+    """Draw the histograms, and the simulated and published mean gains."""
     caption = (
-        "Left: histograms of f(x) = Good(x) / Good(0) with a resolution of 5 % (a marker at y stands for "
-        "[y, y + 5 %)). Right: mean gains, printed and measured with 95 % intervals."
+        "Left: histograms of f(x) = Good(x) / Good(0) in bins of 5 % (a marker at y stands for "
+        "[y, y + 5 %)). Right: mean gains, published and simulated with 95 % intervals."
     )
     with page(result, caption, (8.2, 3.4), 1, 2, width_ratios=(3, 2)) as made:
         left, right = made.all

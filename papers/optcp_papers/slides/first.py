@@ -1,4 +1,4 @@
-"""The slides' first set-up, which `slides/queues`, `slides/goodput` and `slides/traces` share."""
+"""First experiment of the slides, which `slides/queues`, `slides/goodput` and `slides/traces` share."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,16 +23,16 @@ DELAYS = {delta: {"parameters.switch_delay": f"{delta} ms"} for delta in DELTA_M
 CLASSES = ("switched", "fixed")
 FAILURE_S, REPAIR_S, END_S = 10.0, 20.0, 30.0
 ACCESS = ("A->L0", "C->L4")
-"""The access link of each class, in the order of ``CLASSES``."""
+"""Access link of each class, in the order of ``CLASSES``."""
 MERGE_PORT = "L5->L2"
-"""Where the switched flows join the fixed ones while the link is down."""
+"""Port at which the switched flows join the fixed ones while the link is down."""
 PORTS = (*ACCESS, "L1->L2", MERGE_PORT)
 DEAD_LINK = ("L1->L2", "L2->L1")
 STEP_S = 0.1
-"""Interval of the load, queue and window curves."""
+"""Interval of the load, queue and window curves, in s."""
 SEEDS_NOTE = (
-    "The slides show one run. The means are over start times; 80 of them, because even 40 runs without an exception "
-    "cannot put a share significantly above 95 %, which one of the claims asks for."
+    "The slides show one run. The means are over 80 start times, because even 40 runs without an exception "
+    "cannot put a share significantly above 95 %, which one of the claims requires."
 )
 OVERFLOWS = ("first", "second")
 SCENARIO = Path(__file__).with_name("scenarios") / "slides-first.toml"
@@ -45,7 +45,7 @@ ASSUMED = (
 
 
 def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
-    """One grid over the switch delays."""
+    """Return one grid over the switch delays."""
     return {"5+5": options.grid(SCENARIO, overrides(ASSUMED, chosen), {"delta_ms": DELAYS}, "slides, first set-up")}
 
 
@@ -54,37 +54,37 @@ SETUP = Setup(PAPER, PAPER_RUNS, grids, runs_of(SEEDS, QUICK_SEEDS), ASSUMED)
 
 @dataclass(frozen=True)
 class World:
-    """What the exhibits need; cells have the axis ``delta_ms``.
+    """Results that the experiments need, over ``delta_ms``.
 
     Attributes
     ----------
     scale
-        Segments and round trips of the world.
+        Segment size and RTTs of the scenario.
     goodput
         In-order bytes over ``group`` (``CLASSES``) and ``time`` in steps of 10 ms.
     load, queue
-        Bytes transmitted, and mean packets with the one in transmission, over ``port`` (``PORTS``) and ``time``.
+        Transmitted bytes, and mean packets including the one in transmission, over ``port`` (``PORTS``) and ``time``.
     cwnd
-        Mean congestion window of a class' sources in segments, over ``group`` and ``time``.
+        Mean congestion window of the sources of a class in segments, over ``group`` and ``time``.
     first_merge_drop_s
-        From the switch to the first packet dropped at the merge port; to the repair where there is none.
+        Time from the switchover to the first packet dropped at the merge port, or to the repair if there is none.
     first_fixed_loss_s
-        From the failure to the first data packet that a fixed flow loses; to the repair where there is none.
+        Time from the failure to the first data packet that a fixed flow loses, or to the repair if there is none.
     dead_link_drops
-        Packets lost on the failed link, over ``group``.
+        Number of packets lost on the failed link, over ``group``.
     both_classes
-        Whether the first overflow of the merge port took packets of both classes.
+        Whether the first overflow of the merge port dropped packets of both classes.
     lost_per_source
-        Packets lost in an overflow of the merge port by each source that lost any, over ``overflow`` (``OVERFLOWS``);
-        undefined where there was none.
+        Packets lost in an overflow of the merge port per source that lost any, over ``overflow`` (``OVERFLOWS``);
+        undefined without an overflow.
     retransmissions_per_rtt
-        The most that a source's first recovery after the failure sends within one round trip.
+        Maximum number of retransmissions within one RTT, over the first recovery of each source after the failure.
     longest_recovery_s
-        The longest of the sources' first recoveries after the failure.
+        Maximum duration of the first recoveries after the failure.
     timed_out
-        Switched sources whose timer expires in (10 s, 12 s].
+        Number of switched sources with an RTO in (10 s, 12 s].
     back_s
-        From the failure until a switched source has delivered at its old rate for 0.5 s, mean over the sources.
+        Time from the failure until a switched source has delivered at its old rate for 0.5 s, mean over the sources.
     """
 
     scale: Scale
@@ -104,18 +104,18 @@ class World:
 
 
 def world(found: Found) -> World:
-    """What is measured; the exhibits share it."""
+    """Return the results, which the experiments share."""
     return found.only.once(Measure(Scale.of(found.chosen)))
 
 
 @dataclass(frozen=True)
 class Measure:
-    """The reduction of the runs: what ``StudyResult.once`` calls, equal for equal worlds."""
+    """Evaluation of the runs, called by ``Done.once``; equal for equal scales."""
 
     scale: Scale
 
-    def __call__(self, done: StudyResult) -> World:
-        """Reduce the runs; their packets are read once, and a run at a time."""
+    def __call__(self, done: Done) -> World:
+        """Evaluate the runs; packets are read once, one run at a time."""
         by_seed = [
             [of_sources(self.scale, run, delta / 1000) for run, delta in zip(runs, DELTA_MS, strict=True)]
             for _, runs in done
@@ -135,7 +135,7 @@ class Measure:
 
 
 def of_sources(scale: Scale, run: Run, delta_s: float) -> dict[str, Any]:
-    """What a run's packets and senders tell, by the names of :class:`World`."""
+    """Return the results of a run's packets and senders, by the attributes of :class:`World`."""
     packets, senders = sources.packets(run), sources.senders(run, scale.segment_bytes)
     switched, fixed = (packets.flows_of(name) for name in CLASSES)
     dropped = packets.dropped & (packets.time_s > FAILURE_S - 1e-9)
@@ -160,6 +160,6 @@ def of_sources(scale: Scale, run: Run, delta_s: float) -> dict[str, Any]:
 
 
 def first_after_s(time_s: NDArray[np.float64], which: NDArray[np.bool_], since_s: float) -> float:
-    """Seconds from an instant to the first event at or after it; to the repair where there is none."""
+    """Return the seconds from a time to the first event at or after it, or to the repair if there is none."""
     later = time_s[which & (time_s >= since_s - 1e-9) & (time_s < REPAIR_S)]
     return (float(later[0]) if later.size else REPAIR_S) - since_s

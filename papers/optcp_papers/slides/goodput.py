@@ -1,4 +1,4 @@
-"""Goodput over time by class and in all, and the first second's gain of 50 ms over an immediate switch."""
+"""Goodput over time by class and in total, and the gain of 50 ms over an immediate switchover in the first second."""
 
 import itertools
 from dataclasses import replace
@@ -27,13 +27,13 @@ BIN_PCT = 10
 SAME_FROM_S = 14
 LABELS = ("time", "s", "goodput", "Mb/s")
 WHY = (
-    "The printed value is of one run. Over start times the gain spreads far more than the distance: the rows beside "
-    "this one say how far and where the printed value falls."
+    "The published value is of one run. Over start times the gain varies far more than this difference. Further rows "
+    "state the variation and the rank of the published value."
 )
 
 
 def find(found: Found) -> Findings:
-    """Curves by class, and the distribution of the first second's gain over start times."""
+    """Return curves by class, and the distribution of the first second's gain over start times."""
     measured = world(found)
     gain_pct = first_second_gain_pct(measured)
     (gains,) = histogram.curves({"delta_ms": 50}, gain_pct.values, BIN_PCT, "gain of 50 ms over 0 ms")[:1]
@@ -46,18 +46,18 @@ def find(found: Found) -> Findings:
 
 
 def by_class(bytes_: Cells) -> Cells:
-    """Of each class and in all, over ``class``."""
+    """Return the values of each class and their total, over ``class``."""
     return bytes_.with_total("group").renamed(group="class")
 
 
 def first_second_gain_pct(measured: World) -> Cells:
-    """Total goodput of (10 s, 11 s] with 50 ms over that with 0 ms, minus one, in per cent."""
+    """Return total goodput of (10 s, 11 s] with 50 ms over that with 0 ms, minus one, in %."""
     total = measured.goodput.between(FAILURE_S, FAILURE_S + 1).total("group")
     return 100 * (total.at(delta_ms=50) / total.at(delta_ms=0) - 1)
 
 
 def gain_rows(gain_pct: Cells) -> list[Row]:
-    """How the first second's gain is distributed, and where the printed value falls."""
+    """Return the distribution of the first second's gain, and the rank of the published value."""
     printed = tables("slides")["first_second_50ms_vs_0ms_pct"]
     below = (gain_pct < printed) + 0.5 * (gain_pct == printed)
     metrics = {
@@ -72,16 +72,16 @@ def gain_rows(gain_pct: Cells) -> list[Row]:
 
 
 def second_rows(measured: World) -> list[Row]:
-    """Goodput of the first seconds by class."""
-    found = []
+    """Return the goodput of the first seconds by class."""
+    result = []
     for second in (10, 11, 12):
         kb = by_class(measured.goodput.between(second, second + 1) / 1e3)
-        found += rows({"goodput_kb": kb.mean()}, key={"window": f"{second}-{second + 1} s"})
-    return found
+        result += rows({"goodput_kb": kb.mean()}, key={"window": f"{second}-{second + 1} s"})
+    return result
 
 
 def over_time_by_class(measured: World) -> list[Series]:
-    """Mean over seeds with its interval, and the first seed, in intervals of 100 ms."""
+    """Return the mean over seeds with its interval, and the first seed, in intervals of 100 ms."""
     mbps = by_class(coarser(measured.goodput, STEP_S)) * (8e-6 / STEP_S)
     series = []
     for delta, name in itertools.product(DELTA_MS, mbps.axis("class").values):
@@ -91,7 +91,7 @@ def over_time_by_class(measured: World) -> list[Series]:
 
 
 def goodput_by_class(measured: World) -> list[Part]:
-    """Judge: who loses how much with which delay, in the first second."""
+    """Judge: goodput that each class loses in the first second, by delay."""
     before = measured.goodput.between(FAILURE_S - 1, FAILURE_S)
     pct = 100 * measured.goodput.between(FAILURE_S, FAILURE_S + 1) / before
     switched, fixed = (pct.at(group=name) for name in CLASSES)
@@ -105,7 +105,7 @@ def goodput_by_class(measured: World) -> list[Part]:
         return curve.back_s(other) - curve.back_s(one)
 
     estimate, samples = resampling.bootstrap(np.hstack([fifty, thousand]), later)
-    ends = [float(curve.back_s(one.mean(axis=0, keepdims=True))[0]) for one in (fifty, thousand)]
+    ends = [float(curve.back_s(item.mean(axis=0, keepdims=True))[0]) for item in (fifty, thousand)]
     return [
         judge.equivalence_part(
             "switched in (10 s, 11 s], 50 ms minus 0 ms",
@@ -120,7 +120,7 @@ def goodput_by_class(measured: World) -> list[Part]:
             "below",
             "% of before",
         ),
-        # One interval of the curve later is later.
+        # A difference of one interval of the curve counts as later.
         judge.bootstrap_part(
             f"switched back at 90 % after {ends[1]:.1f} s with 1000 ms, {ends[0]:.1f} s with 50 ms (the repair is at "
             f"{REPAIR_S - FAILURE_S:g} s), difference",
@@ -141,7 +141,7 @@ def goodput_by_class(measured: World) -> list[Part]:
 
 
 def first_second(measured: World) -> list[Part]:
-    """Judge: the first second's gain, and that the cases differ only in the first few seconds."""
+    """Judge: gain of the first second, and the cases only differ in the first few seconds."""
     goodput = measured.goodput.total("group")
     kb = goodput.between(FAILURE_S, FAILURE_S + 1) / 1e3
     printed = tables("slides")["first_second_50ms_vs_0ms_pct"]
@@ -152,7 +152,7 @@ def first_second(measured: World) -> list[Part]:
             "total of (10 s, 11 s], 50 ms minus 0 ms", kb.at(delta_ms=50), kb.at(delta_ms=0), "above", "kB"
         ),
         judge.exact_part(
-            f"printed {printed:+.2f} % between the runs' 5th and 95th percentile, {low:+.1f} and {high:+.1f} %",
+            f"published {printed:+.2f} % between the runs' 5th and 95th percentile, {low:+.1f} and {high:+.1f} %",
             bool(low <= printed <= high),
         ),
     ]

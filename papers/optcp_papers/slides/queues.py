@@ -1,4 +1,4 @@
-"""Bandwidth, queues and congestion windows over time, for the three delays that the slides show."""
+"""Bandwidth, queues and congestion windows over time, for the three delays of the slides."""
 
 import itertools
 
@@ -29,7 +29,7 @@ BACKBONE = PORTS[len(ACCESS) :]
 
 
 def find(found: Found) -> Findings:
-    """One run as the slides show it, and the means over start times."""
+    """Return one run as in the slides, and the means over start times."""
     measured = world(found)
     rates_bps = rates(measured.load, found.number("backbone_bps"), found.number("access_share"))
     pct = percent_of_rate(measured.load, STEP_S, rates_bps)
@@ -45,10 +45,10 @@ def find(found: Found) -> Findings:
     for delta, run in zip(DELTA_MS, found.only.runs(found.only.seeds[0]), strict=True):
         series += windows(run, measured.scale.segment_bytes, delta)
     notes = [
-        "The pictures are lost: nothing is printed to compare with, only what the text says of them.",
-        f"While the link is down all flows traverse {MERGE_PORT}. Were it full over the first second with "
+        "The pictures are missing. Only the statements about them can be compared.",
+        f"While the link is down all flows traverse {MERGE_PORT}. If it were full over the first second with "
         "0 ms, as the bandwidth slides say, the goodput slides' +28.72 % of 50 ms over 0 ms could only be packets "
-        "that were carried with 0 ms but not yet in order at the receiver.",
+        "that were carried with 0 ms but were not yet in order at the receiver.",
         SEEDS_NOTE,
     ]
     claims = {
@@ -59,29 +59,29 @@ def find(found: Found) -> Findings:
 
 
 def rates(load: Cells, backbone_bps: float, access_share: float) -> Cells:
-    """Rate of every port, in bit/s."""
+    """Return the rate of every port, in bit/s."""
     of_ports = [backbone_bps * (access_share if port in ACCESS else 1) for port in PORTS]
     return Cells(np.tile(of_ports, (len(load.seeds), 1)), (load.axis("port"),), load.seeds)
 
 
 def percent_of_rate(bytes_: Cells, span_s: float, rates_bps: Cells) -> Cells:
-    """Bytes of each port in a span of time in per cent of what its own rate allows."""
+    """Return the bytes of each port in a time span in % of its rate."""
     return 100 * 8 * bytes_ / (span_s * rates_bps)
 
 
 def mean_load(measured: World, start_s: float, end_s: float, rates_bps: Cells) -> Cells:
-    """Load of every port in (start, end], in per cent of its own rate."""
+    """Return the load of every port in (start, end], in % of its rate."""
     return percent_of_rate(measured.load.between(start_s, end_s), end_s - start_s, rates_bps)
 
 
 def mean_queue(measured: World, start_s: float, end_s: float) -> Cells:
-    """Packets at every port in (start, end]."""
+    """Return the mean number of packets at every port in (start, end]."""
     return measured.queue.between(start_s, end_s) / round((end_s - start_s) / STEP_S)
 
 
 def all_rows(measured: World, rates_bps: Cells) -> list[Row]:
-    """Mean load and queue by window; before the failure the three delays are one world, so the first stands for all."""
-    found = []
+    """Return mean load and queue by window; the delays are equal before the failure, so the first is used there."""
+    result = []
     for start_s, end_s in WINDOWS_S:
         shown = {
             "delta_ms": DELTA_MS if start_s >= FAILURE_S else DELTA_MS[:1],
@@ -91,16 +91,16 @@ def all_rows(measured: World, rates_bps: Cells) -> list[Row]:
             "load_pct": mean_load(measured, start_s, end_s, rates_bps).part(**shown).mean(),
             "queue_packets": mean_queue(measured, start_s, end_s).part(**shown).mean(),
         }
-        found += rows(metrics, key=behind({"window": f"{start_s:g}-{end_s:g} s"}))
+        result += rows(metrics, key=behind({"window": f"{start_s:g}-{end_s:g} s"}))
     metrics = {
         "switch_to_first_drop_ms": (1000 * measured.first_merge_drop_s).mean(),
         "failure_to_first_fixed_loss_ms": (1000 * measured.first_fixed_loss_s).mean(),
     }
-    return found + rows(metrics, key=behind({"port": MERGE_PORT, "window": f"from {FAILURE_S:g} s"}))
+    return result + rows(metrics, key=behind({"port": MERGE_PORT, "window": f"from {FAILURE_S:g} s"}))
 
 
 def over_time(label: str, unit: str, cells: Cells, key: Key) -> list[Series]:
-    """Mean over seeds, and the first seed alone, of the cell of a key."""
+    """Return the mean over seeds, and the first seed, of one combination."""
     values = cells.at(**key).values
     x = [round(end, 6) for end in cells.axis("time").numbers or ()]
     shown = {"mean over seeds": values.mean(axis=0), f"example run, seed {cells.seeds[0]}": values[0]}
@@ -110,38 +110,38 @@ def over_time(label: str, unit: str, cells: Cells, key: Key) -> list[Series]:
 
 
 def windows(run: Run, segment_bytes: int, delta: int) -> list[Series]:
-    """Congestion window of each source of a run at the ends of intervals of 100 ms."""
+    """Return the congestion window of each source of a run at the ends of intervals of 100 ms."""
     senders = sources.senders(run, segment_bytes)
     x = (np.arange(1, round(END_S / STEP_S) + 1) * STEP_S).round(6).tolist()
-    found = []
+    result = []
     for number, name in enumerate(filter(None, run["tcp"].coded("flow")[1])):
         y = senders.mean_window([number], STEP_S, END_S).round(3).tolist()
         key: Key = {"delta_ms": delta, "class": name.split("/")[0], "flow": name}
-        found.append(Series(f"cwnd, example run, seed {run.seed}", key, "time", "s", "cwnd", "segments", x, y))
-    return found
+        result.append(Series(f"cwnd, example run, seed {run.seed}", key, "time", "s", "cwnd", "segments", x, y))
+    return result
 
 
 def access_full_backbone_empty(measured: World, rates_bps: Cells) -> list[Part]:
-    """Judge: with all links up the access is full with a filled queue, the backbone 80 % loaded with an empty one."""
+    """Judge: with all links up the access link is full with a filled queue, the backbone 80 % loaded and empty."""
     n = len(measured.load.seeds)
     good, seen = np.ones(n, dtype=bool), []
     for start_s, end_s in ALL_UP_S:
         load, queue = mean_load(measured, start_s, end_s, rates_bps), mean_queue(measured, start_s, end_s)
-        full, filled = (one.part(port=ACCESS) for one in (load, queue))
-        loaded, empty = (one.part(port=BACKBONE) for one in (load, queue))
+        full, filled = (item.part(port=ACCESS) for item in (load, queue))
+        loaded, empty = (item.part(port=BACKBONE) for item in (load, queue))
         for holds in (full > 99, filled > 35, abs(loaded - 80) <= 1, empty < 1):
             good &= holds.values.all(axis=(1, 2))
         seen.append(
-            f"({start_s:g} s, {end_s:g} s] access load {full.values.min():.2f} % and more, "
-            f"queue {filled.values.min():.1f} packets and more, backbone load {loaded.values.min():.2f} to "
-            f"{loaded.values.max():.2f} %, queue {empty.values.max():.2f} packets and less"
+            f"({start_s:g} s, {end_s:g} s] access load at least {full.values.min():.2f} %, "
+            f"queue at least {filled.values.min():.1f} packets, backbone load {loaded.values.min():.2f} to "
+            f"{loaded.values.max():.2f} %, queue at most {empty.values.max():.2f} packets"
         )
     text = f"runs in which all of it holds for all three delays ({'; '.join(seen)})"
     return [judge.share_part(text, int(good.sum()), n, 0.95)]
 
 
 def overflow_by_delay(measured: World, rates_bps: Cells) -> list[Part]:
-    """Judge: 0 ms overflows at once and hits the fixed flows, 50 ms later, 1000 ms last."""
+    """Judge: 0 ms overflows immediately and affects the fixed flows, 50 ms later, 1000 ms last."""
     soon = (measured.first_merge_drop_s.at(delta_ms=0) <= 0.3).values.sum()
     load = mean_load(measured, FAILURE_S, FAILURE_S + 1, rates_bps).at(delta_ms=0, port=MERGE_PORT)
     parts = [
@@ -155,15 +155,15 @@ def overflow_by_delay(measured: World, rates_bps: Cells) -> list[Part]:
         ),
     ]
     for title, first_s in (
-        (f"from the switch to the first drop at {MERGE_PORT}", measured.first_merge_drop_s),
+        (f"from the switchover to the first drop at {MERGE_PORT}", measured.first_merge_drop_s),
         ("from the failure to the first loss of a fixed flow", measured.first_fixed_loss_s),
     ):
         ms = 1000 * first_s
         parts += [
             judge.paired_part(
-                f"{title}, {longer} ms minus {one} ms", ms.at(delta_ms=longer), ms.at(delta_ms=one), "above", "ms"
+                f"{title}, {longer} ms minus {item} ms", ms.at(delta_ms=longer), ms.at(delta_ms=item), "above", "ms"
             )
-            for one, longer in itertools.pairwise(DELTA_MS)
+            for item, longer in itertools.pairwise(DELTA_MS)
         ]
     switched = measured.goodput.at(delta_ms=1000, group="switched")
     left = int(switched.between(FAILURE_S + 0.2, FAILURE_S + 1).values.sum())

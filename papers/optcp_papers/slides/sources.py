@@ -1,4 +1,4 @@
-"""What single sources did: recoveries, time-outs, overflows, read from a run's packets and senders' variables."""
+"""Behaviour of single sources (recoveries, RTOs, overflows), from a run's packets and sender variables."""
 
 from __future__ import annotations
 
@@ -11,25 +11,25 @@ from numpy.typing import NDArray
 from optcp.papers.kit import Run, Value
 
 LINKS, BACKUP_LINKS = 5, 6
-"""Of every flow, and of a switched one over the backup; the ACKs traverse as many."""
+"""Number of links of every flow, and of a switched one over the backup; the ACKs traverse as many."""
 BACK_WINDOW_S = 0.5
 PS = 1e12
 
 
 @dataclass(frozen=True)
 class Scale:
-    """How long a round trip takes and how large a segment is in the world that was chosen.
+    """Segment size and RTTs of the chosen scenario.
 
     Attributes
     ----------
     segment_bytes
-        Size of a segment.
+        Size of a segment, in bytes.
     round_trip_s
-        Propagation both ways: no round trip is shorter. 100 ms in the slides.
+        Propagation delay both ways, the minimum RTT; 100 ms in the slides.
     full_round_trip_s
-        With the queue of the access link full: a longer gap separates two overflows. 150 ms in the slides.
+        RTT with a full queue of the access link, the minimum gap between two overflows; 150 ms in the slides.
     longest_round_trip_s
-        The same over the backup, 20 ms more in the slides.
+        RTT with a full queue over the backup, 20 ms more in the slides.
     """
 
     segment_bytes: int
@@ -39,12 +39,12 @@ class Scale:
 
     @classmethod
     def of(cls, chosen: Mapping[str, Value]) -> Scale:
-        """Work them out from an exhibit's parameters."""
+        """Derive the scale from an experiment's parameters."""
         segment_bytes = int(chosen["packet_bytes"])
         access_bps = float(chosen["access_share"]) * float(chosen["backbone_bps"])
         queue_s = 8 * segment_bytes * int(chosen["queue_packets"]) / access_bps
         delay_s = float(chosen["link_delay_ms"]) / 1000
-        # Events are distinguished to the picosecond.
+        # Keep 12 digits, because events are distinguished to the picosecond.
         there, full, longest = (
             round(value, 12)
             for value in (2 * LINKS * delay_s, 2 * LINKS * delay_s + queue_s, 2 * BACKUP_LINKS * delay_s + queue_s)
@@ -54,22 +54,22 @@ class Scale:
 
 @dataclass(frozen=True)
 class Packets:
-    """A run's packet events, shape (n,) each, in time order.
+    """Packet events of a run in time order; arrays of shape (n,).
 
     Attributes
     ----------
     time_s
-        When.
+        Time of the event.
     event
-        Its name, one of ``sent``, ``resent``, ``arrived``, ``acked``, ``dropped``.
+        Name of the event: ``sent``, ``resent``, ``arrived``, ``acked`` or ``dropped``.
     flow
         Index into ``flows``.
     ack
         Whether the packet is an ACK.
     seq
-        Segment number; of an ACK the next segment that the receiver waits for.
+        Segment number; for an ACK the next expected segment.
     port
-        Name of the port, "" where the event has none.
+        Name of the port, "" for events without one.
     """
 
     flows: list[str]
@@ -82,16 +82,16 @@ class Packets:
 
     @property
     def dropped(self) -> NDArray[np.bool_]:
-        """Which events are losses."""
+        """Mask of losses."""
         result: NDArray[np.bool_] = self.event == "dropped"
         return result
 
     def flows_of(self, group: str) -> list[int]:
-        """Indices of a group's flows."""
+        """Return the indices of a group's flows."""
         return [index for index, name in enumerate(self.flows) if name.split("/")[0] == group]
 
     def at(self, ports: Sequence[str]) -> NDArray[np.bool_]:
-        """Which events happened at one of these ports."""
+        """Return the mask of events at one of these ports."""
         return np.isin(self.port, ports)
 
 
@@ -112,7 +112,7 @@ def packets(run: Run) -> Packets:
 
 @dataclass(frozen=True)
 class Senders:
-    """A run's senders' variables, one row a change, in time order; shape (n,) each."""
+    """Sender variables of a run, one row per change, in time order; arrays of shape (n,)."""
 
     time_s: NDArray[np.float64]
     flow: NDArray[np.uint32]
@@ -121,7 +121,7 @@ class Senders:
     timeouts: NDArray[np.uint64]
 
     def mean_window(self, flows: Sequence[int], step_s: float, end_s: float) -> NDArray[np.float64]:
-        """Mean congestion window of some flows at the ends of intervals, in segments; 0 before a flow starts."""
+        """Return the mean congestion window of some flows at the ends of intervals, in segments; 0 before the start."""
         ends = np.arange(1, round(end_s / step_s) + 1) * step_s
         total = np.zeros(ends.size)
         for flow in flows:
@@ -130,19 +130,19 @@ class Senders:
         return total / len(flows)
 
     def window(self, flow: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """When a flow's congestion window changed, and to how many segments."""
+        """Return the times at which a flow's congestion window changed, and its values in segments."""
         mine = self.flow == flow
         return self.time_s[mine], self.cwnd_segments[mine]
 
     def timer_fired_s(self, flow: int) -> NDArray[np.float64]:
-        """When a flow's timer expired, in seconds."""
+        """Return the times of a flow's RTOs, in s."""
         mine = self.flow == flow
         counts = np.concatenate([[0], self.timeouts[mine].astype(np.int64)])
         fired: NDArray[np.float64] = self.time_s[mine][np.diff(counts) > 0]
         return fired
 
     def timed_out(self, flow: int, start_s: float, end_s: float) -> bool:
-        """Whether a flow's timer expired in (start, end]."""
+        """Return whether a flow had an RTO in (start, end]."""
         fired = self.timer_fired_s(flow)
         return bool(np.any((fired > start_s) & (fired <= end_s)))
 
@@ -166,11 +166,11 @@ class Episode:
     Attributes
     ----------
     flow
-        Whose.
+        Index of the flow.
     length_s
-        From its first retransmission until it ends, by the last ACK or by a timeout.
+        Duration from its first retransmission to its end by the last ACK or by an RTO.
     resent_s
-        When it retransmitted.
+        Times of the retransmissions.
     """
 
     flow: int
@@ -178,13 +178,13 @@ class Episode:
     resent_s: NDArray[np.float64]
 
     def most_within(self, round_trip_s: float) -> int:
-        """The most retransmissions within the shortest round trip there can be; 1 is one a round trip."""
+        """Return the maximum number of retransmissions within the minimum RTT; 1 means one per RTT."""
         ends = np.searchsorted(self.resent_s, self.resent_s + round_trip_s - 1e-9, side="left")
         return int((ends - np.arange(self.resent_s.size)).max(initial=0))
 
 
 def first_recoveries(rows: Senders, packets: Packets, start_s: float, end_s: float) -> list[Episode]:
-    """Each source's first fast recovery that begins in (start, end); sources without one are left out."""
+    """Return each source's first fast recovery that starts in (start, end); sources without one are omitted."""
     episodes = []
     for flow in range(len(packets.flows)):
         mine = rows.flow == flow
@@ -196,7 +196,7 @@ def first_recoveries(rows: Senders, packets: Packets, start_s: float, end_s: flo
         after = np.flatnonzero(~recovering[first:])
         stop_s = float(time_s[first + after[0]]) if after.size else float(time_s[-1])
         began_s = float(time_s[first])
-        # What the ACK that ends it, or the timer, sends at that same instant is no longer part of it.
+        # Transmissions at the time of the last ACK or of the RTO are no longer part of the recovery.
         sent = (packets.flow == flow) & (packets.event == "resent")
         sent &= (packets.time_s >= began_s - 1e-12) & (packets.time_s < stop_s - 1e-12)
         episodes.append(Episode(flow, stop_s - began_s, packets.time_s[sent]))
@@ -205,15 +205,15 @@ def first_recoveries(rows: Senders, packets: Packets, start_s: float, end_s: flo
 
 @dataclass(frozen=True)
 class FirstCluster:
-    """The first two overflows of the merge port.
+    """First two overflows of the merge port.
 
     Attributes
     ----------
     both_classes
-        Whether the first took packets of switched and of fixed flows.
+        Whether the first one dropped packets of switched and of fixed flows.
     lost_per_source
-        Packets lost in each of the first two, over the sources that lost any; as many entries as there are overflows,
-        at most two.
+        Packets lost in each of the first two overflows per source that lost any; one entry per overflow, at most
+        two.
     """
 
     both_classes: bool
@@ -223,7 +223,7 @@ class FirstCluster:
 def clusters(
     time_s: NDArray[np.float64], flow: NDArray[np.uint32], switched: Sequence[int], gap_s: float
 ) -> FirstCluster:
-    """Split drops into overflows: clusters more than a round trip apart.
+    """Split drops into overflows: clusters that are more than a round trip apart.
 
     Parameters
     ----------
@@ -232,7 +232,7 @@ def clusters(
     switched
         Flow indices of the switched class.
     gap_s
-        That round trip.
+        Minimum gap between two overflows.
     """
     if time_s.size == 0:
         return FirstCluster(False, ())
@@ -245,13 +245,13 @@ def clusters(
 
 
 def delivered(packets: Packets, flow: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """In-order delivery of a flow: when a segment arrived, and how many segments are then there without a hole."""
+    """Return the arrival times of a flow, and the number of segments before the first gap at these times."""
     mine = (packets.flow == flow) & (packets.event == "arrived")
     time_s, seq = packets.time_s[mine], packets.seq[mine].astype(np.int64)
     here = np.zeros(int(seq.max(initial=0)) + 2, dtype=bool)
     in_order, level = np.empty(seq.size, dtype=np.int64), 0
-    for index, one in enumerate(seq.tolist()):
-        here[one] = True
+    for index, item in enumerate(seq.tolist()):
+        here[item] = True
         while here[level]:
             level += 1
         in_order[index] = level
@@ -259,10 +259,10 @@ def delivered(packets: Packets, flow: int) -> tuple[NDArray[np.float64], NDArray
 
 
 def back_after_s(packets: Packets, flow: int, failure_s: float, end_s: float) -> float:
-    """Seconds from the failure until a flow has delivered, in order, at its old rate for 0.5 s.
+    """Return the seconds from the failure until a flow has delivered, in order, at its old rate for 0.5 s.
 
-    The old rate is that of the second before the failure; the 0.5 s begin at the failure or later. To the end of the
-    run where that never happens.
+    The old rate is that of the second before the failure; the 0.5 s start at the failure or later. If this never
+    happens, the time to the end of the run is returned.
     """
     time_s, level = delivered(packets, flow)
     steps = np.concatenate([[0], level])

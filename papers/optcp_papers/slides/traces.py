@@ -1,4 +1,4 @@
-"""Sequence number over time: what was sent, acknowledged and lost, for a source of each class."""
+"""Sequence numbers over time (sent, acknowledged and lost), for one source of each class."""
 
 import numpy as np
 
@@ -13,16 +13,16 @@ KINDS = ("ack", "sent", "resent", "data lost", "ACK lost")
 
 
 def find(found: Found) -> Findings:
-    """The traces of one run, and what all runs' traces say of recoveries, time-outs and overflows."""
+    """Return the traces of one run, and recoveries, RTOs and overflows of all runs."""
     measured = world(found)
     segment_bytes = measured.scale.segment_bytes
     runs = dict(zip(DELTA_MS, found.only.runs(found.only.seeds[0]), strict=True))
     packets = {delta: sources.packets(runs[delta]) for delta in SHOWN_MS}
     senders = {delta: sources.senders(runs[delta], segment_bytes) for delta in SHOWN_MS}
     switched, fixed = (packets[50].flows_of(name) for name in CLASSES)
-    # The switched source that shows what the slides tell: the first that times out with 50 ms.
+    # Switched source that shows the slides' case: the first with an RTO with 50 ms.
     shown = next((flow for flow in switched if senders[50].timed_out(flow, FAILURE_S, FAILURE_S + 2)), switched[0])
-    # The fixed source that shows it: the first that loses packets in the first second with 0 ms.
+    # Fixed source that shows the slides' case: the first that loses packets in the first second with 0 ms.
     at_once = packets[0]
     soon = at_once.dropped & (at_once.time_s > FAILURE_S) & (at_once.time_s <= FAILURE_S + 1)
     hit = next((flow for flow in fixed if flow in at_once.flow[soon]), fixed[0])
@@ -35,16 +35,19 @@ def find(found: Found) -> Findings:
         )
     ]
     note = (
-        f"Seed {runs[0].seed}; of the switched sources the first that times out in (10 s, 12 s] with 50 ms "
-        f"(else the first), of the fixed ones the first that loses packets in (10 s, 11 s] with 0 ms. Sequence "
+        f"Seed {runs[0].seed}; the switched source is the first with an RTO in (10 s, 12 s] with 50 ms "
+        f"(else the first), the fixed one the first that loses packets in (10 s, 11 s] with 0 ms. Sequence "
         f"numbers count from the last segment acknowledged {FAILURE_S - SHOWN_S[0]:.1f} s before the failure."
     )
-    claims = {"recovery-or-slow-start": recovery_or_timeout(measured), "who-loses-when": who_loses(measured)}
+    claims = {
+        "recovery-or-slow-start": recovery_or_timeout(measured),
+        "who-loses-when": distribution_of_losses(measured),
+    }
     return Findings(all_rows(measured), claims, series, [note, SEEDS_NOTE])
 
 
 def trace(packets: Packets, senders: Senders, flow: int, key: Key) -> list[Series]:
-    """Every event of a flow in the shown time: sends and losses by segment, ACKs by the next segment wanted."""
+    """Return the events of a flow in the shown time: sends and losses by segment, ACKs by the next expected segment."""
     start_s, end_s = SHOWN_S
     mine = packets.flow == flow
     acked = mine & (packets.event == "acked")
@@ -58,19 +61,19 @@ def trace(packets: Packets, senders: Senders, flow: int, key: Key) -> list[Serie
         "ACK lost": lost & packets.ack,
     }
     shown = (packets.time_s > start_s) & (packets.time_s <= end_s)
-    found = []
+    result = []
     for kind in KINDS:
         which = kinds[kind] & shown
         x, y = packets.time_s[which].round(6).tolist(), (packets.seq[which].astype(np.int64) - base).tolist()
-        found.append(Series(kind, key, "time", "s", "sequence number", "segments", x, [float(value) for value in y]))
-    fired = [one for one in senders.timer_fired_s(flow).tolist() if start_s < one <= end_s]
-    # A timer that fires sends the oldest segment without an ACK again.
-    oldest = [float(packets.seq[acked & (packets.time_s <= one)].max(initial=0)) - base for one in fired]
-    return [*found, Series("timeout", key, "time", "s", "sequence number", "segments", fired, oldest)]
+        result.append(Series(kind, key, "time", "s", "sequence number", "segments", x, [float(value) for value in y]))
+    fired = [item for item in senders.timer_fired_s(flow).tolist() if start_s < item <= end_s]
+    # An RTO retransmits the oldest segment without an ACK.
+    oldest = [float(packets.seq[acked & (packets.time_s <= item)].max(initial=0)) - base for item in fired]
+    return [*result, Series("timeout", key, "time", "s", "sequence number", "segments", fired, oldest)]
 
 
 def all_rows(measured: World) -> list[Row]:
-    """What happened to the sources, by delay; of an overflow only where there was one in any run."""
+    """Return the results of the sources by delay, with overflows only if any run has one."""
     metrics = {
         "switched_sources_timed_out": measured.timed_out.mean(),
         "back_at_rate_s": measured.back_s.mean(),
@@ -83,7 +86,7 @@ def all_rows(measured: World) -> list[Row]:
 
 
 def recovery_or_timeout(measured: World) -> list[Part]:
-    """Judge: at 0 ms one retransmission a round trip; at 50 ms more time-outs and an earlier return."""
+    """Judge: at 0 ms one retransmission per RTT; at 50 ms more RTOs and an earlier recovery of the rate."""
     longest_s = measured.scale.longest_round_trip_s
     most = int(measured.retransmissions_per_rtt.at(delta_ms=0).values.max())
     recovery_s = measured.longest_recovery_s.at(delta_ms=0).values
@@ -92,14 +95,14 @@ def recovery_or_timeout(measured: World) -> list[Part]:
         [cells.at(delta_ms=delta) for delta in (0, 50)] for cells in (measured.timed_out, measured.back_s)
     )
     return [
-        judge.exact_part(f"0 ms: at most {most} retransmission(s) within a round trip of first recoveries", most == 1),
+        judge.exact_part(f"0 ms: at most {most} retransmission(s) within an RTT of first recoveries", most == 1),
         judge.exact_part(
-            f"0 ms: first recoveries longer than three round trips of {1000 * longest_s:.0f} ms in {long} "
+            f"0 ms: first recoveries longer than three RTTs of {1000 * longest_s:.0f} ms in {long} "
             f"of {recovery_s.size} runs, the longest {recovery_s.max():.2f} s",
             long > 0,
         ),
         judge.paired_part(
-            f"switched sources with a timeout in (10 s, 12 s], {timed_out[1].values.mean():.2f} at 50 ms against "
+            f"switched sources with an RTO in (10 s, 12 s], {timed_out[1].values.mean():.2f} at 50 ms against "
             f"{timed_out[0].values.mean():.2f} at 0 ms",
             timed_out[1],
             timed_out[0],
@@ -117,19 +120,19 @@ def recovery_or_timeout(measured: World) -> list[Part]:
     ]
 
 
-def who_loses(measured: World) -> list[Part]:
-    """Judge: the failure costs switched packets only, the first overflow hits both classes, later ones cost less."""
+def distribution_of_losses(measured: World) -> list[Part]:
+    """Judge: the failure only costs switched packets, the first overflow affects both classes, later ones cost less."""
     lost = int(measured.dead_link_drops.at(delta_ms=0, group="fixed").values.sum())
     both = measured.both_classes.at(delta_ms=0).values
     per_source = measured.lost_per_source.at(delta_ms=0).values
     first, second = per_source[~np.isnan(per_source).any(axis=1)].T
     parts = [
         judge.exact_part(f"{lost} packets of fixed flows lost on the dead link, all runs together", lost == 0),
-        judge.share_part("runs whose first overflow hits both classes", int(both.sum()), both.size, 0.9),
+        judge.share_part("runs whose first overflow affects both classes", int(both.sum()), both.size, 0.9),
     ]
     if not second.size:
         return [*parts, Part("no run has a second overflow", "undecided")]
-    title = f"packets lost per source hit, second overflow ({second.mean():.2f}) minus first"
+    title = f"packets lost per affected source, second overflow ({second.mean():.2f}) minus first"
     return [*parts, judge.paired_part(title, second, first, "below", "packets")]
 
 

@@ -1,4 +1,4 @@
-"""The public module on the real simulator, each test in a process of its own."""
+"""Public module with the compiled simulator, each test in a process of its own."""
 
 from __future__ import annotations
 
@@ -32,23 +32,23 @@ def python(script: str, cwd: Path | None = None) -> str:
 
 
 @pytest.mark.parametrize("module", DOCTESTS)
-def test_the_examples_of_docstrings_come_out(module):
+def test_docstring_examples_give_shown_output(module):
     script = f"import doctest, importlib; print(doctest.testmod(importlib.import_module('optcp{module}')))"
     assert re.search(r"failed=0, attempted=[1-9]", python(script))
 
 
-def test_the_page_of_the_module_comes_out(tmp_path):
+def test_module_page_gives_shown_output(tmp_path):
     blocks = re.findall(r"```python\n(.*?)```", (DOCS / "api.md").read_text(encoding="utf-8"), re.DOTALL)
     shown = re.findall(r"```text\n(.*?)```", (DOCS / "api.md").read_text(encoding="utf-8"), re.DOTALL)
     assert python("\n".join(blocks), tmp_path) == "".join(shown)
 
 
-def test_nothing_heavy_is_imported_before_it_is_asked_for():
+def test_heavy_modules_are_imported_lazily():
     script = "import sys, optcp; print(sorted({'numpy', 'scipy', 'matplotlib', 'optcp._core'} & set(sys.modules)))"
     assert python(script) == "[]\n"
 
 
-def test_every_public_name_is_there():
+def test_every_public_name_exists():
     assert python("import optcp; print([name for name in dir(optcp) if getattr(optcp, name) is None])") == "[]\n"
 
 

@@ -1,4 +1,4 @@
-"""Without matplotlib: what draws says which extra brings it, everything else works."""
+"""Behaviour without matplotlib: commands that draw name the required extra, all others work."""
 
 import subprocess
 import sys

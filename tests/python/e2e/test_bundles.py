@@ -1,4 +1,4 @@
-"""The LBAS paper with the compiled simulator, at a hundredth of its rate."""
+"""LBAS paper with the compiled simulator, at a hundredth of its rate."""
 
 import csv
 
@@ -16,7 +16,7 @@ SMALL = {
     "parameters.warm_up": "2 s",
     "parameters.batch": "1 s",
 }
-"""Ten flows a lightpath in each direction."""
+"""Ten flows per lightpath in each direction."""
 
 
 def test_a_run_writes_what_its_ports_counted(command, tmp_path):
@@ -38,13 +38,13 @@ def test_a_run_writes_what_its_ports_counted(command, tmp_path):
 
 
 @pytest.mark.parametrize("selection", ["anycast", "destination"])
-def test_lightpaths_carry_what_they_can(selection):
+def test_lightpaths_respect_their_rate(selection):
     done = Study(load("lbas").set(SMALL | {"parameters.selection": selection})).run(jobs=1)
     ((_, (run,)),) = done
     found = outcome.to_json(run)
     for values in zip(*(found[name] for name in ("throughput_gbps", "queue_mb", "metro_drop_mbps")), strict=True):
         throughput, queue, metro = values
-        # 100 Mb/s and 125 kB; what stands at the end of a batch was taken and not yet sent.
+        # 100 Mb/s and 125 kB: packets queued at the end of a batch were accepted but not yet sent.
         assert 0.02 < throughput < 0.1 + 0.125 * 8 / 1000
         assert 0 < queue < 0.125
         assert metro == 0

@@ -1,11 +1,11 @@
-"""Cores of burst switches with the compiled simulator: what `optcp run` shows of contention."""
+"""Cores of burst switches with the compiled simulator: contention in the output of `optcp run`."""
 
 import pyarrow.parquet
 import pytest
 
 
 def erlang_b(erlangs, wavelengths):
-    """Erlang's formula B by its recursion."""
+    """Return Erlang's formula B by recursion."""
     blocked = 1.0
     for n in range(1, wavelengths + 1):
         blocked = erlangs * blocked / (n + erlangs * blocked)
@@ -24,7 +24,7 @@ def test_contention_is_shown_with_its_interval(command, tmp_path):
     low, high = (float(text.strip("[],%")) / 100 for text in (low, high))
     assert low < erlang_b(2, 4) < high
     assert n == "5"
-    # What is not lost is carried: A (1 - B) / W.
+    # The carried load is A (1 - B) / W.
     assert float(utilisation) == pytest.approx(2 * (1 - erlang_b(2, 4)) / 4, rel=0.02)
     assert "D->S" not in shown, "no burst asked for it"
     table = pyarrow.parquet.read_table(tmp_path / "out" / "fibres")

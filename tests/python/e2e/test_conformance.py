@@ -20,7 +20,7 @@ def test_the_reference_cases_agree(command, tmp_path):
     assert compared.stdout.splitlines()[-1] == "30 agree, 0 differ, 0 missing"
 
 
-def test_a_case_that_is_none_is_named_with_its_key(command, tmp_path):
+def test_invalid_case_is_named_with_key(command, tmp_path):
     cases = json.loads((REFERENCE / "scenarios.json").read_text())
     cases["scenarios"][0]["links"][1]["rate_bps"] = 0
     (tmp_path / "cases.json").write_text(json.dumps(cases))

@@ -1,4 +1,4 @@
-"""Both engines make the same run on a topology by name; Rust's tests compare every shipped scenario."""
+"""Equality of both engines on a named topology; Rust tests compare every shipped scenario."""
 
 from optcp import StudyResult
 

@@ -1,4 +1,4 @@
-"""`optcp export` of what runs observed of packets: times by hand, and what another program's reader finds."""
+"""`optcp export` of packet observations: times calculated by hand, and files read by other programs."""
 
 import csv
 import json
@@ -50,7 +50,7 @@ kind = "packets"
 LINKS
 """
 
-# The second segment is lost, so duplicate ACKs follow, and every second ACK is lost.
+# The second segment is lost, so duplicate ACKs follow; every second ACK is lost.
 DUPLICATES = """
 [[losses]]
 link = ["R", "B"]
@@ -67,9 +67,9 @@ period = "2 packets"
 
 @pytest.fixture
 def world(command, tmp_path):
-    """Makes a run of the world, and says where it is."""
+    """Return a function that runs the scenario and returns the path of the study."""
 
-    def made(*changes, links='links = [["A", "R"], ["R", "B"]]'):
+    def run_study(*changes, links='links = [["A", "R"], ["R", "B"]]'):
         text = WORLD.replace("LINKS", links)
         for before, after in changes:
             assert before in text
@@ -77,7 +77,7 @@ def world(command, tmp_path):
         (tmp_path / "world.toml").write_text(text, encoding="utf-8")
         return study_in(tmp_path, "world.toml")
 
-    return made
+    return run_study
 
 
 def exported(command, study, form):
@@ -85,18 +85,18 @@ def exported(command, study, form):
 
 
 def file_of(study, end):
-    """The one exported file whose name ends so: before are the cell and the seed."""
+    """Return the only exported file whose name has this ending, after the combination and the seed."""
     (path,) = (study / "export").glob(f"*-seed-1-{end}")
     return path
 
 
 def table_of(study, name):
-    """A table of a study, as pyarrow reads its folder."""
+    """Return a table of a study as pyarrow reads it."""
     return pyarrow.parquet.read_table(study / name).to_pylist()
 
 
 def frames(path):
-    """Time in picoseconds, captured headers, and length on the wire, as dpkt reads them."""
+    """Return time in ps, captured headers, and length on the wire, as dpkt reads them."""
     with path.open("rb") as file:
         for at, data in dpkt.pcapng.Reader(file):
             packet = dpkt.ip.IP(data)
@@ -104,7 +104,7 @@ def frames(path):
 
 
 # A segment takes 1 ms at 8 Mb/s and 8 ms at 1 Mb/s, an ACK of 100 B 0.1 ms and 0.8 ms.
-# Numbers of nodes are their places in the scenario: B 0, A 1, R 2.
+# Node numbers are positions in the scenario: B 0, A 1, R 2.
 TRACE = """\
 + 0.010000000000 1 2 tcp 1000 ------- 0 1.0 0.0 0 0
 + 0.010000000000 1 2 tcp 1000 ------- 0 1.0 0.0 1 1
@@ -136,7 +136,7 @@ def test_an_ns2_trace_worked_by_hand(command, world, tmp_path):
     assert path.read_text(encoding="utf-8") == TRACE
 
 
-def test_without_chosen_links_a_trace_has_what_the_ends_see(command, world):
+def test_trace_without_links_has_end_host_events(command, world):
     (path,) = exported(command, world(links=""), "ns2")
     lines = [" ".join(line.split()[:4]) for line in path.read_text(encoding="utf-8").splitlines()]
     assert lines == [
@@ -150,7 +150,7 @@ def test_without_chosen_links_a_trace_has_what_the_ends_see(command, world):
 
 
 def test_a_transmission_that_is_no_whole_number_of_picoseconds(command, world):
-    """1000 B at 7 Mb/s take 1 142 857 142.9 ps, and the simulator takes one more for what is left."""
+    """1000 B at 7 Mb/s take 1 142 857 142.9 ps, which the simulator rounds up."""
     (path,) = exported(command, world(('rate = "1 Mbps"', 'rate = "7 Mbps"')), "ns2")
     lines = [line for line in path.read_text(encoding="utf-8").splitlines() if line.split()[2:5] == ["2", "0", "tcp"]]
     assert [line[:16] for line in lines[:4]] == [
@@ -185,7 +185,7 @@ def test_captures_worked_by_hand(command, world):
     assert {(packet.data.sport, packet.data.dport) for _, packet in frames(file_of(run, "seen-receivers.pcapng"))} == {
         (16384, 5001)
     }
-    # The last bit of each is sent at these times.
+    # Transmission of the last bit of each segment.
     assert [at for at, _ in frames(file_of(run, "seen-R-to-B.pcapng"))] == [22_000_000_000, 30_000_000_000]
 
 
@@ -194,13 +194,13 @@ def test_a_handshake_is_a_syn_each_way(command, world):
     exported(command, run, "pcapng")
     tcp = [packet.data for _, packet in frames(file_of(run, "seen-senders.pcapng"))]
     flags = dpkt.tcp.TH_SYN, dpkt.tcp.TH_SYN | dpkt.tcp.TH_ACK
-    assert [(one.seq, one.ack) for one in tcp] == [(0, 0), (0, 1), (1, 1), (1001, 1), (1, 1001), (1, 2001)]
-    assert tuple(one.flags for one in tcp[:2]) == flags
-    assert not any(one.flags & dpkt.tcp.TH_SYN for one in tcp[2:])
+    assert [(item.seq, item.ack) for item in tcp] == [(0, 0), (0, 1), (1, 1), (1001, 1), (1, 1001), (1, 2001)]
+    assert tuple(item.flags for item in tcp[:2]) == flags
+    assert not any(item.flags & dpkt.tcp.TH_SYN for item in tcp[2:])
 
 
 def test_a_lost_duplicate_ack_is_no_answer_to_a_syn(command, world):
-    """The first segment with data is lost: those behind it are acknowledged as the SYN was, and some ACKs are lost."""
+    """The first data segment is lost: later segments trigger the same ACK as the SYN, and some ACKs are lost."""
     run = world(
         ('initial_window = "2 segments"', 'initial_window = "8 segments"\nhandshake = true'),
         ('size = "2 segments"', 'size = "8 segments"'),
@@ -209,12 +209,12 @@ def test_a_lost_duplicate_ack_is_no_answer_to_a_syn(command, world):
     exported(command, run, "pcapng")
     lost = [packet.data for _, packet in frames(file_of(run, "seen-losses.pcapng")) if packet.data.sport == 5001]
     assert len(lost) > 2
-    assert {one.ack for one in lost} >= {1}
-    assert not any(one.flags & dpkt.tcp.TH_SYN for one in lost)
+    assert {item.ack for item in lost} >= {1}
+    assert not any(item.flags & dpkt.tcp.TH_SYN for item in lost)
 
 
 def test_sack_blocks_are_those_of_the_segments(command, world):
-    """Of eight segments the second and the fifth are lost: the ACKs of those behind them tell which came."""
+    """The second and fifth of eight segments are lost; the ACKs of later ones report the received segments."""
     losses = '[[losses]]\nlink = ["A", "R"]\nflows = "one"\nsegments = [1, 4]\n[[observe]]'
     run = world(
         ('profile = "rfc"', 'profile = "rfc"\nrecovery = "sack"'),
@@ -264,7 +264,7 @@ CHOSEN = ("L1->L2", "L2->L1", "L5->L2", "L2->L5")
 
 @pytest.fixture(scope="module")
 def busy(tmp_path_factory):
-    """A run with failure, switch and full queues, exported in every form; its rows beside it."""
+    """Return a run with failure, switchover and full queues, exported in every format, with its rows."""
     place = tmp_path_factory.mktemp("busy")
     text = find("slides-first").read_text(encoding="utf-8")
     links = 'kind = "packets"\nlinks = [["L1", "L2"], ["L5", "L2"]]'
@@ -277,7 +277,7 @@ def busy(tmp_path_factory):
 
 
 def stories(path):
-    """What is told of each packet of a trace, line by line; what holds of every trace is checked."""
+    """Return the lines of each packet of a trace, after checking properties of every trace."""
     lines = [line.split() for line in path.read_text(encoding="utf-8").splitlines()]
     times = [float(line[1]) for line in lines]
     assert times == sorted(times)
@@ -285,7 +285,7 @@ def stories(path):
     for line in lines:
         of_packets[line[11]].append(line)
     for told in of_packets.values():
-        # One size, one flow, one number; and nothing is heard of a packet that was lost or came.
+        # A packet keeps its size, flow and number, and no line follows its loss or arrival.
         assert len({tuple(line[4:6] + line[7:11]) for line in told}) == 1
         assert not any(line[0] in "rd" for line in told[:-1])
     return list(of_packets.values())
@@ -301,12 +301,12 @@ def test_a_trace_has_every_event_and_knows_its_packets(busy):
     assert signs["r"] == events["arrived"] + events["acked"]
     assert signs["-"] == events["transmitted"]
     refused = sum(row["reason"] in ("queue-full", "link-down") and row["port"] in CHOSEN for row in rows)
-    # No source's own port was chosen.
+    # No source selected its own port.
     assert signs["+"] == events["sent"] + events["resent"] + events["queued"] + refused
     assert sum(packet[0][4] == "tcp" for packet in told) == events["sent"] + events["resent"]
-    # A packet passes a hop once.
+    # A packet passes each hop once.
     assert all(len({tuple(line[:4]) for line in packet}) == len(packet) for packet in told)
-    # As scripts count a queue: up at +, down at - and d. The limit of 50 has the packet in transmission in it.
+    # Count the queue as scripts do: + adds, - and d remove. The limit of 50 includes the packet in transmission.
     waiting, longest = Counter(), Counter()
     for line in (line.split() for line in (file_of(run, "packets.tr")).read_text(encoding="utf-8").splitlines()):
         hop = tuple(line[2:4])
@@ -328,7 +328,7 @@ def test_captures_have_every_packet_of_the_run(busy):
     assert number("losses") == events["dropped"]
     ports = Counter(row["port"] for row in rows if row["event"] == "transmitted")
     assert {port: number(port.replace("->", "-to-")) for port in ports} == dict(ports)
-    # Connections are told apart: as many as flows.
+    # Every flow is a separate connection.
     assert len({(p.src, p.data.sport, p.dst) for _, p in frames(file_of(run, "packets-receivers.pcapng"))}) == 10
 
 
@@ -340,8 +340,8 @@ def test_the_reason_of_a_loss_is_its_comment(busy):
         assert content.count(b"\x01\x00" + len(text).to_bytes(2, "little") + text) == count
 
 
-# Each has what confused packets that are alike: duplicate ACKs of which some are lost, on links that nobody watches,
-# and copies that 1+1 sends both ways, of which the later one is discarded.
+# Cases with identical packets: duplicate ACKs of which some are lost on unobserved links, and copies that 1+1 sends on
+# both paths, of which the later one is discarded.
 ALIKE = {
     "duplicate ACKs": [
         ('"2 segments"\n[[nodes]]', '"8 segments"\nrecovery = "sack"\n[[nodes]]'),
@@ -399,7 +399,7 @@ switch_delay = "10 ms"
     ],
     ids=str,
 )
-def test_packets_that_are_alike_are_told_apart(command, world, kind, links):
+def test_identical_packets_are_distinguished(command, world, kind, links):
     run = world(*ALIKE[kind], links=f"links = {json.dumps(links)}")
     (path,) = exported(command, run, "ns2")
     told = stories(path)
@@ -420,12 +420,12 @@ def test_a_bundle_tells_its_lightpaths_apart(command, tmp_path):
     few = {"stop": "700 ms", "parameters.hosts": "1", "parameters.K": "2", "parameters.start": "0 s"}
     (path,) = exported(command, study_in(tmp_path, "small.toml", settings=few), "ns2")
     told = stories(path)
-    # A packet is once on a lightpath, either way.
+    # A packet crosses one lightpath once, in either direction.
     assert all(Counter(line[0] for line in packet)["-"] <= 1 for packet in told)
     assert sum(len(packet) for packet in told) > 1000
 
 
-def test_a_flow_that_comes_at_random_has_the_way_that_it_drew(command, tmp_path):
+def test_random_flow_has_its_drawn_path(command, tmp_path):
     text = """
 title = "flows of two segments, from either of two sources"
 stop = "2 s"
@@ -460,7 +460,7 @@ kind = "packets"
     begins = Counter(packet[0][2] for packet in stories(path) if packet[0][4] == "tcp")
     ways = [row["route"] for row in table_of(run, "arrived") if row["group"] == "web"]
     assert set(ways) == {0, 1}
-    # Nodes B, R, S0 and S1 are 0 to 3.
+    # Nodes B, R, S0 and S1 have numbers 0 to 3.
     assert begins == {"2": 2 * ways.count(0), "3": 2 * ways.count(1)}
 
 
@@ -512,7 +512,7 @@ def test_rows_and_curves_of_exhibits_are_tables(command, tmp_path):
     ("key", "verb"),
     [("nodes", ("export", "--format", "ns2")), ("tcp", ("export", "--format", "pcapng")), ("links", ("trace",))],
 )
-def test_a_scenario_without_what_is_read_of_it_is_named(command, world, key, verb):
+def test_incomplete_scenario_is_named(command, world, key, verb):
     study = world()
     (cell,) = (study / "cells").iterdir()
     about = json.loads(cell.read_text())

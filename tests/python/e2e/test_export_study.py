@@ -1,4 +1,4 @@
-"""`optcp export` of a study of several runs: its tables, which runs are chosen, and files that are not as they were."""
+"""`optcp export` of a study of several runs: tables, selection of runs, and modified files."""
 
 import csv
 import re
@@ -13,7 +13,7 @@ from studies import study_in
 
 @pytest.fixture(scope="module")
 def grid(tmp_path_factory):
-    """Two cells and two seeds of the world, whose second axis leaves packets as they are."""
+    """Return a study of two combinations and two seeds, whose second axis does not affect packets."""
     place = tmp_path_factory.mktemp("grid")
     (place / "world.toml").write_text(WORLD.replace("LINKS", ""), encoding="utf-8")
     over = {"links.1.delay": ["5 ms", "6 ms"], "links.0.queue": ["50 packets"]}
@@ -41,7 +41,7 @@ def test_a_csv_file_has_a_table_of_the_whole_study(command, copy):
         assert {(line["delay_s"], line["seed"]) for line in lines} == {
             (delay, seed) for delay in ("0.005", "0.006") for seed in ("3", "10")
         }
-        # Seeds are in the order of their numbers, not of the names of files.
+        # Seeds are ordered by number, not by file name.
         assert [line["seed"] for line in lines] == sorted((line["seed"] for line in lines), key=int)
 
 
@@ -55,7 +55,7 @@ def test_runs_are_chosen_by_values_and_seeds(command, copy):
     assert one in names("--seed", 10)
     assert one in names("--cell", "delay=6 ms")
     assert re.fullmatch(r"delay=6ms,.*-[0-9a-f]{8}-seed-10-seen\.tr", one)
-    # A bit takes 5 or 6 ms and more to come: the first arrival is 1 ms later.
+    # A packet needs 5 or 6 ms and its transmission time, so the first arrival differs by 1 ms.
     first = [
         next(line.split()[1] for line in (copy / "export" / name).read_text().splitlines() if line[0] == "r")
         for name in names("--seed", 3)
@@ -76,7 +76,7 @@ def test_runs_are_chosen_by_values_and_seeds(command, copy):
     ],
     ids=lambda value: "",
 )
-def test_runs_that_are_not_there(command, copy, options, message):
+def test_missing_runs_are_refused(command, copy, options, message):
     for form in ("csv", "parquet", "ns2", "pcapng"):
         assert message in command("export", copy, "--format", form, *options, status=2).stderr
     assert not (copy / "export").exists()
@@ -93,7 +93,7 @@ def test_the_tables_of_a_study_are_parquet_already(command, copy):
 def test_a_changed_file_is_named(command, copy, form, table):
     path = copy / table if table == "study.json" else sorted((copy / table).glob("[!.]*"))[0]
     content = bytearray(path.read_bytes())
-    # A letter in the middle of what is stored, not one that JSON or Parquet needs.
+    # Change a letter of the stored data that JSON and Parquet do not need.
     at = content.index(b"sent" if table == "seen" else b"format" if table == "parts" else b"title")
     content[at] += 1
     path.write_bytes(content)

@@ -1,4 +1,4 @@
-"""Risks by geography: the links that pass near a place, and those that leave one together."""
+"""Geographic risks: links that pass near a place, and links that leave a node together."""
 
 import itertools
 import math
@@ -9,7 +9,7 @@ import optcp
 from optcp import _core
 from optcp.scenarios.topologies import places
 
-# TopoHub leaves the file open that it has read.
+# TopoHub does not close the files that it reads.
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning", "ignore::ResourceWarning")
 
 EARTH_KM = 6371.0
@@ -41,13 +41,13 @@ def world(near="Kassel", km=50, risk="storm"):
 
 
 def failed(scenario):
-    """The links of the failing risk, by the ports that went down."""
-    ports = [one["port"] for one in scenario.run(1).failed]
+    """Return the links of the failing risk, by the ports that went down."""
+    ports = [item["port"] for item in scenario.run(1).failed]
     return {frozenset(port.split("->")) for port in ports}
 
 
 def beside(scenario, centre, km):
-    """The same from places: the least distance to points of the great circle, a kilometre apart."""
+    """Compute the same from coordinates: minimum distance to points of the great circle, 1 km apart."""
     at = places(dict(scenario.core.settings()), "")
 
     def point(name):
@@ -76,15 +76,15 @@ def test_the_links_that_pass_near_a_node_share_a_risk(centre, km):
     scenario = world(centre, km)
     expected = beside(scenario, centre, km)
     assert failed(scenario) == expected
-    assert {frozenset(one["ends"]) for one in scenario.resolved["links"] if centre in one["ends"]} <= expected
+    assert {frozenset(item["ends"]) for item in scenario.resolved["links"] if centre in item["ends"]} <= expected
 
 
-def test_a_storm_may_come_anywhere():
+def test_storm_position_is_random():
     scenario = world("every", 40, "storm-Kassel")
     assert failed(scenario) == beside(scenario, "Kassel", 40)
     text = WORLD.format(near="every", km=40, risk="storm-Kassel") + '[sweep]\nfailures.0.risk = "every"\n'
     swept = optcp.Scenario.parse(text, "storm.toml").axes["failures.0.risk"]
-    # Those that no flow crosses are left out.
+    # Storms that affect no flow are omitted.
     assert {"storm-Hamburg", "storm-Muenchen"} <= set(swept) < {f"storm-{node}" for node in scenario.resolved["nodes"]}
 
 
@@ -96,7 +96,7 @@ def test_a_storm_may_come_anywhere():
         (WORLD.format(near="every", km=50, risk="storm"), "no risk `storm`"),
     ],
 )
-def test_what_is_nowhere_is_named(text, says):
+def test_nodes_without_place_are_named(text, says):
     with pytest.raises(_core.ScenarioError) as error:
         optcp.Scenario.parse(text, "storm.toml")
     assert says in str(error.value)
@@ -137,14 +137,14 @@ def network(name):
 
 
 def ducts(name, degrees):
-    """The ducts by their names, as values of an axis; every link carries something."""
+    """Return the ducts by name, as values of an axis; every link carries traffic."""
     link = network(name).resolved["links"][0]["ends"]
     text = NETWORK.format(name=name) + DUCTS.format(degrees=degrees, link=link)
     return optcp.Scenario.parse(text, "ducts.toml").axes["failures.0.risk"]
 
 
 def bearing(a, b):
-    """From a place to another, by vectors: how much of the other lies along north and along east."""
+    """Return the bearing between two places from vectors: components to the north and to the east."""
     longitude, latitude = map(math.radians, a)
     to, high = map(math.radians, b)
     north = (-math.sin(latitude) * math.cos(longitude), -math.sin(latitude) * math.sin(longitude), math.cos(latitude))
@@ -155,10 +155,10 @@ def bearing(a, b):
 
 
 def reckoned(name, degrees):
-    """The same from places."""
+    """Compute the ducts from coordinates."""
     scenario = network(name)
     at = places(dict(scenario.core.settings()), "")
-    found = []
+    result = []
     for node in scenario.resolved["nodes"]:
         ends = [link["ends"] for link in scenario.resolved["links"] if node in link["ends"]]
         others = {bearing(at[node], at[end]): end for pair in ends for end in pair if end != node}
@@ -166,16 +166,16 @@ def reckoned(name, degrees):
         for first, second in itertools.pairwise([*around, *around[:1]] if len(around) > 2 else around):
             angle = (second - first) % 360 if len(around) > 2 else min(second - first, 360 - second + first)
             if angle <= degrees:
-                found.append(f"duct-{node}-{others[first]}-{others[second]}")
-    return found
+                result.append(f"duct-{node}-{others[first]}-{others[second]}")
+    return result
 
 
-# Of all pairs at a node, not of neighbours alone, germany50 has a twelfth within 30 degrees: at Erfurt, 29.7 degrees
-# apart, with a third link between the two.
+# Among all pairs at a node (not only neighbours), a twelfth of germany50 lies within 30 degrees: at Erfurt, 29.7
+# degrees apart, with a third link between the two.
 @pytest.mark.parametrize(
     ("name", "within_30", "neighbours"), [("geant", 16, 62), ("nobel-eu", 1, 73), ("germany50", 11, 166)]
 )
-def test_ducts_are_those_of_bearings_reckoned_anew(name, within_30, neighbours):
+def test_ducts_match_recomputed_bearings(name, within_30, neighbours):
     found = ducts(f"sndlib/{name}", 30)
     assert len(found) == within_30
     assert sorted(found) == sorted(reckoned(f"sndlib/{name}", 30))
@@ -197,7 +197,7 @@ def test_a_network_may_have_no_ducts():
         ("within_degrees = 30", 'within_degrees = 30\nnear = "Erfurt"\nwithin_km = 3', "which links share the risk"),
     ],
 )
-def test_what_is_no_duct_is_named(old, new, says):
+def test_invalid_duct_is_named(old, new, says):
     text = NETWORK.format(name="sndlib/germany50") + DUCTS.format(degrees=30, link=["Erfurt", "Leipzig"])
     assert old in text
     with pytest.raises(_core.ScenarioError) as error:

@@ -1,4 +1,4 @@
-"""What lines do to packets beside losing them: spoil them, double them, let them overtake each other."""
+"""Impairments of lines other than loss: bit errors, duplication, reordering."""
 
 import numpy as np
 import pytest
@@ -57,7 +57,7 @@ def test_bit_errors_spoil_long_packets_that_have_used_the_line():
     share = lost(found, "corrupted") / sent
     assert share == pytest.approx(0.11308, abs=4 * np.sqrt(0.11308 * 0.88692 / sent))
     table = found["packets"]
-    # A spoilt packet leaves the port as any other, and is lost when its last bit is sent: 1 ms after it came.
+    # A corrupted packet leaves the port like any other, and is lost after its last bit is sent, 1 ms after its arrival.
     assert len(table.where(event="transmitted")) == sent - found.counts["in_flight"] + on_the_way(table)
     spoilt = table.where(reason="corrupted")
     came = table.where(event="queued")
@@ -68,14 +68,14 @@ def test_bit_errors_spoil_long_packets_that_have_used_the_line():
 
 
 def on_the_way(table):
-    """Packets that have been sent and have neither come nor been lost on the line."""
+    """Count packets that were sent and have neither arrived nor been lost on the line."""
     return (
         len(table.where(event="transmitted")) - len(table.where(event="arrived")) - len(table.where(reason="corrupted"))
     )
 
 
-def test_copies_take_their_own_time_on_the_line_and_make_no_harm():
-    """Every segment twice: the receiver says so by DSACK, and the transfer takes twice as long at the bottleneck."""
+def test_copies_use_line_time_without_harm():
+    """Every segment is duplicated: the receiver reports it by DSACK, and the bottleneck needs twice the time."""
     plain = run(rest=FLOW.format(size="3 MB"))
     double = 'kind = "duplication"\nprobability = 1\n'
     found = run(rest=FLOW.format(size="3 MB") + f'[[losses]]\nlink = ["A", "B"]\n{double}')
@@ -84,8 +84,8 @@ def test_copies_take_their_own_time_on_the_line_and_make_no_harm():
     assert len(found["packets"].where(event="resent")) == 0
     assert found.counts["copied"] == segments
     assert len(found["packets"].where(event="arrived")) == 2 * segments
-    took = [one["packets"].where(event="arrived")["time_ps"][-1] / 1e12 for one in (plain, found)]
-    # 3 MB: 2055 segments of 1500 B on the wire at 12 Mb/s are 2.055 s, and twice as much.
+    took = [item["packets"].where(event="arrived")["time_ps"][-1] / 1e12 for item in (plain, found)]
+    # 3 MB are 2055 segments of 1500 B on the wire: 2.055 s at 12 Mb/s, twice as much with copies.
     assert took[1] - took[0] == pytest.approx(segments * 1500 * 8 / 12e6, rel=0.1)
 
 
@@ -101,7 +101,7 @@ def arrivals(found):
 
 
 def test_packets_overtake_each_other_by_jitter_only_if_they_may():
-    """A packet each 2 ms, kept exponentially with mean 2 ms: the next one overtakes with e^-1 / 2 = 18.4 %."""
+    """A packet every 2 ms, delayed exponentially with mean 2 ms: the next one overtakes with e^-1 / 2 = 18.4 %."""
     kept = 'jitter = "exponential(2 ms)"'
     in_order = arrivals(run(kept, DATAGRAMS.format(rate=500)))
     assert (np.diff(in_order.astype(int)) == 1).all()
@@ -114,7 +114,7 @@ def test_packets_overtake_each_other_by_jitter_only_if_they_may():
     assert np.mean(np.diff(when) < 0) == pytest.approx(np.exp(-1) / 2, abs=0.015)
 
 
-def test_reordered_segments_are_seen_and_copies_are_none():
+def test_reordering_counts_exclude_copies():
     world = 'jitter = "exponential(3 ms)"\novertaking = true'
     seen = '[[observe]]\nname = "order"\nkind = "reordering"\n'
     found = run(world, FLOW.format(size="3 MB") + seen)

@@ -1,4 +1,4 @@
-"""What goes beyond the LBAS paper with the compiled simulator, against what must be so whatever TCP does."""
+"""Extensions of the LBAS paper with the compiled simulator: properties that hold for any TCP."""
 
 import json
 
@@ -14,19 +14,19 @@ def values(rows, metric, *keys):
     return {tuple(row["key"].get(key) for key in keys): row["measured"] for row in rows if row["metric"] == metric}
 
 
-def test_one_lightpath_leaves_nothing_to_choose(command, tmp_path):
+def test_modes_are_equal_with_one_lightpath(command, tmp_path):
     rows = reproduced(command, tmp_path, "lbas/buffer")
     gains = values(rows, "utilisation_points", "bundling_degree", "buffer_products")
     assert [gain for (degree, _), gain in gains.items() if degree == 1] == [0, 0]
-    # By the paper's first statement, and by any queueing model: two lightpaths that share their queues carry more.
+    # By the paper's first claim, and by any queueing model, two lightpaths with a shared queue carry more.
     assert all(gain > 0 for (degree, _), gain in gains.items() if degree == 2)
     used = values(rows, "utilisation_pct", "anycast", "bundling_degree", "buffer_products")
     for mode in ("yes", "no"):
         assert 0 < used[mode, 2, 0.03] < used[mode, 2, 0.1] <= 100
 
 
-def test_nothing_is_faster_than_light(command, tmp_path):
-    """Half a round trip is 40 to 60 ms, 50 on average: a datagram takes it, a SYN exchange and a segment three."""
+def test_delays_are_at_least_propagation(command, tmp_path):
+    """Half a round trip is 40 to 60 ms, mean 50: a datagram needs one, a SYN exchange with a segment three."""
     rows = reproduced(command, tmp_path, "lbas/mix")
     for mode in ("yes", "no"):
         assert values(rows, "udp_delay_ms", "anycast")[mode,] == pytest.approx(51, abs=2)
@@ -42,7 +42,7 @@ def test_both_modes_have_the_same_short_flows(command, tmp_path):
 
 
 def test_trends_are_those_of_the_same_runs(command, tmp_path):
-    """One pair of cells in a quick look: the trend is the difference that `lbas/today` has."""
+    """One pair of combinations in a quick run: the trend equals the difference in `lbas/today`."""
     today = values(reproduced(command, tmp_path, "lbas/today"), "utilisation_points", "profile")
     rows = reproduced(command, tmp_path, "lbas/trends")
     trends = values(rows, "utilisation_points", "network", "profile", "trend")

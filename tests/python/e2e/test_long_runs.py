@@ -13,8 +13,8 @@ STORED = ROOT / "docs" / "details" / "evidence"
 
 
 @pytest.mark.parametrize("name", ["loss", "cubic", "buffer", "share", "friendliness"])
-def test_a_stored_cell_comes_out_again(name, command, tmp_path):
-    """One cell of each: `make evidence` renews them all when a change of the model is meant."""
+def test_stored_combination_is_reproduced(name, command, tmp_path):
+    """One combination of each; `make evidence` renews them all after an intended change of the model."""
     provenance = json.loads((STORED / f"{name}.json").read_text(encoding="utf-8"))["provenance"]
     cell = provenance["cells"][-1]
     settings = [part for setting in cell["set"] for part in ("--set", setting)]
@@ -41,7 +41,7 @@ def test_recorded_cases_are_found_in_a_checkout_only(command):
     assert "there are no scripts here" in done.stderr
 
 
-def test_the_stored_count_of_scripts_is_what_comes_out(tmp_path):
+def test_stored_script_count_matches_run(tmp_path):
     command_in(ROOT, "evidence", "packetdrill", "--out", tmp_path)
     stored, found = (
         json.loads((place / "packetdrill.json").read_text(encoding="utf-8")) for place in (STORED, tmp_path)

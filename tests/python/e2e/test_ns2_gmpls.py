@@ -1,4 +1,4 @@
-"""Worlds of the GMPLS paper with the compiled simulator against recorded runs of ns-2.35 with the same draws."""
+"""Scenarios of the GMPLS paper with the compiled simulator, compared with ns-2.35 runs with the same random draws."""
 
 import os
 import subprocess
@@ -15,13 +15,13 @@ print(*ns2.table(), sep="\\n")
 """
 
 
-def test_a_hundred_flows_around_a_failure_bring_what_ns2s_bring():
+def test_goodput_of_hundred_flows_matches_ns2():
     environment = {**os.environ, "PYTHONPATH": str(RECORDERS)}
     done = subprocess.run([sys.executable, "-c", PROGRAM], env=environment, capture_output=True, text=True, check=True)
     rows = [line.strip("| ").split(" | ") for line in done.stdout.splitlines()[2:]]
     assert [row[0].split(", ")[1] for row in rows] == ["d = 50 ms", "d = 100 ms"]
     for row in rows:
         equal, runs = row[-2].split(" of ")
-        # Runs in which ns-2 rounds a tie its own way part there; all others are equal to the segment.
+        # Runs in which ns-2 rounds a tie differently diverge there; all others are equal to the segment.
         assert equal == runs
         assert int(runs) > 15

@@ -11,7 +11,7 @@ def test_every_script_passes(command, tmp_path):
     done = command("packetdrill", *SCRIPTS, "--json", "outcomes.json")
     assert done.stderr == ""
     outcomes = json.loads((tmp_path / "outcomes.json").read_text())
-    assert [(one["file"], one["result"]) for one in outcomes] == [(str(script), "ok") for script in SCRIPTS]
+    assert [(outcome["file"], outcome["result"]) for outcome in outcomes] == [(str(script), "ok") for script in SCRIPTS]
 
 
 def test_the_page_shows_what_happens(command, tmp_path):

@@ -1,4 +1,4 @@
-"""What `optcp run` shows of a study of many cells: quantiles over them, and the worst by name."""
+"""Output of `optcp run` for a study of many combinations: quantiles over them, and the worst by name."""
 
 import pytest
 
@@ -30,7 +30,7 @@ kind = "completions"
 
 @pytest.fixture
 def world(tmp_path):
-    """Thirteen cells: 1 to 13 Mb/s. The slower the link, the later the flow ends."""
+    """Return a sweep of 13 combinations, 1 to 13 Mb/s; the slower the link, the later the flow ends."""
     rates = ", ".join(f'"{rate} Mbps"' for rate in range(1, 14))
     (tmp_path / "world.toml").write_text(WORLD.replace("RATES", rates), encoding="utf-8")
 
@@ -39,7 +39,7 @@ def test_many_cells_are_shown_worst_first(command, world):
     lines = command("run", "world.toml").stdout.splitlines()
     assert lines[0] == "means over seeds, by quantile over 13 combinations"
     (of_completions,) = (line.split() for line in lines if line.startswith("completion_mean_s"))
-    # The median of 1 to 13 Mb/s is 7, the worst 1: more than seven times as long.
+    # The median of 1 to 13 Mb/s is 7, the worst 1, so its flow takes more than seven times as long.
     assert of_completions[-2:] == ["1", "Mbps"]
     median, worst = float(of_completions[2]), float(of_completions[6])
     assert worst > 5 * median
@@ -54,7 +54,7 @@ def test_cells_whose_flows_do_not_end_are_the_worst(command, world):
         "run", "world.toml", "--set", "stop=500 ms", "--set", "observe.0.interval=100 ms"
     ).stdout.splitlines()
     (of_completions,) = (line.split() for line in lines if line.startswith("completion_mean_s"))
-    # The worst tenth begins with the twelfth of 13 cells: one of the two.
+    # The worst tenth starts with the twelfth of 13 combinations, one of these two.
     assert of_completions[4:] == [">", "0.5", "s", ">", "0.5", "s", "1", "Mbps"]
     at = lines.index("the 10 worst of 13 combinations by completion_mean_s")
     assert [line.split()[0] for line in lines[at + 2 : -1]] == [str(rate) for rate in range(1, 11)]

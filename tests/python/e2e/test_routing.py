@@ -1,4 +1,4 @@
-"""Routing with the compiled simulator: named topologies against distances by networkx, files, and the command."""
+"""Routing with the compiled simulator: named topologies compared with networkx, files, and the command."""
 
 import json
 import math
@@ -38,7 +38,7 @@ def ask(text, path, overrides=()):
 
 
 def network(name, repair, cost, protect="link", **routing):
-    """Costs between all nodes, arcs by port, backups by pair and the coverage."""
+    """Return costs between all nodes, arcs by port, backups by pair, and the coverage."""
     text = SHIPPED.read_text(encoding="utf-8").split("[[flows]]")[0]
     settings = {"topology.name": name, "topology.cost": cost, "routing.repair": repair}
     settings |= {"routing.protect": protect} | {f"routing.{key}": value for key, value in routing.items()}
@@ -52,17 +52,17 @@ def network(name, repair, cost, protect="link", **routing):
             graph.add_edge(x, y, weight=length)
     assert (graph.number_of_nodes(), len(resolved["links"])) == TOPOLOGIES[name]
     far = dict(nx.all_pairs_dijkstra_path_length(graph))
-    return far, arcs, {(one["router"], one["destination"]): one for one in backups}, coverage
+    return far, arcs, {(backup["router"], backup["destination"]): backup for backup in backups}, coverage
 
 
 def alternates(far, arcs, s, d, primary):
-    """Neighbours for which inequality 1 of RFC 5286 holds: the cost of the whole way, and inequality 3."""
+    """Return neighbours that satisfy inequality 1 of RFC 5286 (with the cost of the whole path), and inequality 3."""
     e = arcs[primary][1]
-    found = {}
+    result = {}
     for port, (x, n, cost) in arcs.items():
         if x == s and port != primary and far[n][d] < far[n][s] + far[s][d]:
-            found[n] = (cost + far[n][d], far[n][d] < far[n][e] + far[e][d])
-    return found
+            result[n] = (cost + far[n][d], far[n][d] < far[n][e] + far[e][d])
+    return result
 
 
 @pytest.mark.parametrize("cost", ["1", "delay"])
@@ -71,17 +71,17 @@ def test_alternates_are_those_of_the_inequalities(name, cost):
     for protect in ("link", "node"):
         far, arcs, backups, coverage = network(name, "lfa", cost, protect)
         protected = 0
-        for (s, d), one in backups.items():
-            x, e, length = arcs[one["next"][0]]
-            assert (x, one["cost"]) == (s, far[s][d]) == (s, length + far[e][d])
-            expected = alternates(far, arcs, s, d, one["next"][0])
+        for (s, d), item in backups.items():
+            x, e, length = arcs[item["next"][0]]
+            assert (x, item["cost"]) == (s, far[s][d]) == (s, length + far[e][d])
+            expected = alternates(far, arcs, s, d, item["next"][0])
             if protect == "node" and any(avoids for _, avoids in expected.values()):
                 expected = {n: (way, avoids) for n, (way, avoids) in expected.items() if avoids}
-            assert (one["end"] is None) == (not expected)
+            assert (item["end"] is None) == (not expected)
             if expected:
                 protected += 1
-                assert expected[one["end"]][0] == min(way for way, _ in expected.values())
-                assert (one["protects"] == "node") == expected[one["end"]][1]
+                assert expected[item["end"]][0] == min(way for way, _ in expected.values())
+                assert (item["protects"] == "node") == expected[item["end"]][1]
         assert (coverage["pairs"], coverage["protected"]) == (len(backups), protected)
 
 
@@ -90,23 +90,23 @@ def test_alternates_are_those_of_the_inequalities(name, cost):
 def test_tunnels_end_at_the_nearest_node_of_both_spaces(name, cost):
     far, arcs, backups, _ = network(name, "remote-lfa", cost)
     checked = 0
-    for (s, d), one in backups.items():
-        if alternates(far, arcs, s, d, one["next"][0]):
-            assert one["mechanism"] == "lfa"
+    for (s, d), item in backups.items():
+        if alternates(far, arcs, s, d, item["next"][0]):
+            assert item["mechanism"] == "lfa"
             continue
-        _, e, length = arcs[one["next"][0]]
-        others = {n: c for port, (x, n, c) in arcs.items() if x == s and port != one["next"][0]}
+        _, e, length = arcs[item["next"][0]]
+        others = {n: c for port, (x, n, c) in arcs.items() if x == s and port != item["next"][0]}
         tunnels = {}
         for p in far:
             ways = [far[s][p]] if far[s][p] < length + far[e][p] else []
             ways += [c + far[n][p] for n, c in others.items() if not ways and far[n][p] < far[n][s] + far[s][p]]
             if p != s and ways and far[p][e] < far[p][s] + length:
                 tunnels[p] = min(ways)
-        assert (one["mechanism"] == "remote-lfa") == bool(tunnels)
+        assert (item["mechanism"] == "remote-lfa") == bool(tunnels)
         if tunnels:
-            way = [arcs[port] for port in one["backup"]]
-            assert (way[0][0], way[-1][1]) == (s, one["end"])
-            assert sum(c for _, _, c in way) == tunnels[one["end"]] == min(tunnels.values())
+            way = [arcs[port] for port in item["backup"]]
+            assert (way[0][0], way[-1][1]) == (s, item["end"])
+            assert sum(c for _, _, c in way) == tunnels[item["end"]] == min(tunnels.values())
             assert (s, e) not in [(x, y) for x, y, _ in way]
             checked += 1
     assert checked
@@ -118,29 +118,29 @@ def test_paths_after_convergence_cover_whatever_is_left(name):
     graph = nx.DiGraph()
     graph.add_weighted_edges_from(arcs.values())
     assert coverage["protected"] == coverage["protectable"]
-    for (s, d), one in backups.items():
-        _, e, _ = arcs[one["next"][0]]
+    for (s, d), item in backups.items():
+        _, e, _ = arcs[item["next"][0]]
         left = graph.copy()
         left.remove_edges_from([(s, e), (e, s)])
         if not nx.has_path(left, s, d):
-            assert one["end"] is None
+            assert item["end"] is None
             continue
-        way = [arcs[port] for port in one["backup"]]
-        whole = sum(c for _, _, c in way) + far[one["end"]][d]
+        way = [arcs[port] for port in item["backup"]]
+        whole = sum(c for _, _, c in way) + far[item["end"]][d]
         assert whole == nx.dijkstra_path_length(left, s, d)
 
 
 @pytest.mark.parametrize("name", TOPOLOGIES)
-def test_all_next_hops_of_the_least_cost_are_used(name):
+def test_all_minimum_cost_next_hops_are_used(name):
     far, arcs, backups, coverage = network(name, "lfa", "1", ecmp="modulo-n")
     several = 0
-    for (s, d), one in backups.items():
+    for (s, d), item in backups.items():
         over = {port for port, (x, n, cost) in arcs.items() if x == s and cost + far[n][d] == far[s][d]}
-        assert set(one["next"]) == over
+        assert set(item["next"]) == over
         several += len(over) > 1
-        assert (one["mechanism"] == "ecmp") == (len(over) > 1)
+        assert (item["mechanism"] == "ecmp") == (len(over) > 1)
     assert several
-    assert coverage["protected"] == sum(one["mechanism"] is not None for one in backups.values())
+    assert coverage["protected"] == sum(backup["mechanism"] is not None for backup in backups.values())
 
 
 WORLD = """
@@ -191,7 +191,7 @@ def test_a_gml_file_keeps_parallel_links_and_gets_lengths_from_places(tmp_path):
     nodes, delays = links(scenario, tmp_path / "world.toml")
     assert nodes == ["New-York", "Chicago", "Chicago-2", "n3"]
     assert list(delays) == ["New-York-Chicago", "New-York-Chicago-2", "Chicago-Chicago-2", "Chicago-2-n3"]
-    # By the law of cosines on a sphere of 6371 km; 5 us a kilometre.
+    # By the law of cosines on a sphere of 6371 km, with 5 us per km.
     a, b, between = (math.radians(degrees) for degrees in (40.71427, 41.85003, 87.65005 - 74.00597))
     angle = math.acos(math.sin(a) * math.sin(b) + math.cos(a) * math.cos(b) * math.cos(between))
     assert delays["New-York-Chicago"] == pytest.approx(6371 * angle * 5e6, abs=5e3)
@@ -224,7 +224,7 @@ def optcp_command(cwd, *arguments):
         ("topology.file", "x.gml", ["name of the network is not clear", "needs either `name` or `file`"]),
     ],
 )
-def test_a_topology_that_is_not_there_is_shown_where_it_is_named(tmp_path, key, value, words):
+def test_missing_topology_is_shown_at_its_name(tmp_path, key, value, words):
     done = optcp_command(tmp_path, "validate", "germany50", "--set", f"{key}={value}")
     assert done.returncode == 2
     for word in words:
@@ -253,8 +253,8 @@ def test_every_link_fails_in_turn_by_one_line(tmp_path):
     more = [word for key, value in abilene.items() for word in ("--set", f"parameters.{key}={value}")]
     done = optcp_command(tmp_path, "run", "germany50", *more, "--out", "out")
     assert done.returncode == 0, done.stderr
-    finished = StudyResult.open(tmp_path / "out")
-    # Of 15 links those that the flow crosses, there and back: nothing happens when another one fails.
+    finished = Done.open(tmp_path / "out")
+    # Of 15 links only those that the flow crosses, in either direction: failures of others have no effect.
     path = ("ATLAng-IPLSng", "DNVRng-KSCYng", "DNVRng-STTLng", "IPLSng-KSCYng")
     assert finished.axes[0].values == path
     left_out = "11 of 15 values are left out, since no traffic crosses them: "
@@ -262,7 +262,7 @@ def test_every_link_fails_in_turn_by_one_line(tmp_path):
     assert done.stdout.count("coverage of fast reroute") == 1
     for run in finished.runs(1):
         routing = run.routing
-        # The failures end before the hold-down timer: nobody is told, and tables are as they were.
+        # The failures end before the hold-down timer: nothing is announced, and tables are unchanged.
         assert (routing["announcements"], routing["on_convergence"]) == (0, 0)
         assert routing["on_failure"] == routing["on_repair"]
 

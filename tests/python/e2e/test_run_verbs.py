@@ -1,4 +1,4 @@
-"""run, trace and export with the compiled simulator, and what other people's tools make of the files."""
+"""run, trace and export with the compiled simulator, and files read by other tools."""
 
 import json
 import math
@@ -115,14 +115,14 @@ def test_observations_agree_with_the_counts_and_with_each_other(a_run):
     assert max(tcp.column("timeouts").to_pylist()) >= 1
 
 
-def test_intervals_end_where_they_should_and_hold_what_the_link_carries(a_run):
+def test_intervals_end_correctly_and_respect_link_rate(a_run):
     load = read(a_run, "load")
     assert load.schema.metadata[b"optcp.interval_ps"] == b"50000000000"
     rows = [row for row in load.to_pylist() if row["port"] == "R2->R3"]
     times = np.array([row["time_ps"] for row in rows])
     assert np.array_equal(times, np.arange(1, 201) * 50_000_000_000)
     carried = np.array([row["bytes"] for row in rows])
-    # 10 Mbit/s for 50 ms; a packet of 1500 B more may end in an interval.
+    # 10 Mb/s for 50 ms; one more packet of 1500 B may end in an interval.
     assert carried.max() <= 62_500 + 1500
     down = (times > 4.0e12 + 1e9) & (times <= 7.0e12)
     assert carried[down].sum() == 0
@@ -208,7 +208,7 @@ def test_scenarios_are_listed_with_titles(command):
     assert "optcp run single-failure" in command("--help").stdout
 
 
-def test_titles_paths_and_values_are_no_markup(command, tmp_path):
+def test_titles_paths_and_values_are_not_parsed_as_markup(command, tmp_path):
     source = (Path(optcp.__file__).parent / "scenarios" / "single-failure.toml").read_text()
     (tmp_path / "odd.toml").write_text(re.sub(r"(?m)^title = .*", 'title = "[/x] $x_{ :smile:"', source))
     done = command("run", "odd.toml", "--out", "o[/a]:smile:")

@@ -1,4 +1,4 @@
-"""Scenarios of the real simulator, written as files again and overridden."""
+"""Scenarios of the compiled simulator, written as files and overridden."""
 
 from __future__ import annotations
 

@@ -69,19 +69,19 @@ def whole(world, tmp_path_factory):
 
 def content(study):
     """All files but hidden ones; of manifests without the time that the runs took."""
-    found = {}
+    result = {}
     for path in study.rglob("*"):
         if path.is_file() and not path.name.startswith("."):
             name = str(path.relative_to(study))
-            found[name] = path.read_bytes()
+            result[name] = path.read_bytes()
             if name.startswith("parts"):
-                manifest = json.loads(found[name])
+                manifest = json.loads(result[name])
                 del manifest["cpu_seconds"], manifest["sha256"]
-                found[name] = manifest
-    return found
+                result[name] = manifest
+    return result
 
 
-def test_a_study_that_is_killed_five_times_ends_as_if_nothing_had_happened(world, whole, tmp_path):
+def test_study_killed_five_times_has_unchanged_results(world, whole, tmp_path):
     rng = random.Random(29)  # noqa: S311 - moments, no secrets
     parts = tmp_path / "study" / "parts"
     many = len(list((whole / "parts").glob("*.json")))
@@ -103,7 +103,7 @@ def test_two_processes_in_one_directory_make_each_run_once(world, whole, tmp_pat
     assert [message(process) for process in both] == [(0, ""), (0, "")]
     assert content(tmp_path / "study") == content(whole)
     manifests = [json.loads(path.read_text()) for path in (tmp_path / "study" / "parts").glob("*.json")]
-    runs = [tuple(run) for one in manifests for run in one["runs"]]
+    runs = [tuple(run) for manifest in manifests for run in manifest["runs"]]
     assert len(runs) == len(set(runs)) == 3 * SEEDS
 
 

@@ -21,7 +21,7 @@ def test_a_loss_on_the_restored_path_waits_for_a_timeout_with_das_only(command, 
     assert rows["a", "das", "duplicate_acks"] == rows["a", "das-bounded", "duplicate_acks"] == 0
 
 
-def test_das_spares_the_start_that_a_false_retransmit_would_hit(command, tmp_path):
+def test_das_prevents_false_retransmit_of_affected_start(command, tmp_path):
     command("reproduce", "das/fig2", "--first-seed", 3, "--seeds", 1, "--out", "out")
     found = result(tmp_path / "out", "das/fig2")
     rows = {
@@ -36,7 +36,7 @@ def test_das_spares_the_start_that_a_false_retransmit_would_hit(command, tmp_pat
     assert [claim["holds"] for claim in found["claims"]][2] is True
 
 
-def test_only_a_lasting_failure_is_announced(command, tmp_path):
+def test_only_lasting_failure_is_announced(command, tmp_path):
     command("reproduce", "das/fig1", "--seeds", 6, "--out", "out")
     (claim,) = result(tmp_path / "out", "das/fig1")["claims"]
     assert claim["holds"] is True

@@ -77,7 +77,7 @@ def test_bad_requests_for_pictures(study, command, tmp_path, arguments, message)
     assert not list(tmp_path.iterdir())
 
 
-def test_what_was_not_observed_is_said_with_the_entry_to_add(command, tmp_path):
+def test_missing_observation_names_entry_to_add(command, tmp_path):
     study_in(tmp_path, "gmpls-section5", settings={"parameters.flows_per_source": "1"}, over={})
     message = command("trace", "out", "--kind", "queue", status=2).stderr
     assert '[[observe]]\nname = "queue"\nkind = "queue"\ninterval = "10 ms"\n' in message
@@ -96,7 +96,7 @@ def test_a_changed_file_is_status_1_and_named(study, command, tmp_path, table):
     assert command("trace", copy, status=1).stderr.startswith(f"Error: {path}: changed since it was written")
 
 
-def test_of_several_runs_one_is_named(grid, command, tmp_path):
+def test_ambiguous_run_must_be_named(grid, command, tmp_path):
     message = command("trace", grid, status=2).stderr
     assert "the study has 4 runs; select one with\n" in message
     assert "\n  --cell switch_delay=...: 0 ms, 50 ms\n  --seed N: 1 to 2\n" in message
@@ -121,7 +121,7 @@ def test_of_several_runs_one_is_named(grid, command, tmp_path):
     ],
     ids=lambda value: value if isinstance(value, str) else " ".join(map(str, value)),
 )
-def test_a_run_that_is_not_there(grid, command, options, message):
+def test_missing_run_is_named(grid, command, options, message):
     assert message in command("trace", grid, *options, status=2).stderr
 
 

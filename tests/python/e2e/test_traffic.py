@@ -36,11 +36,11 @@ def test_completion_times_are_shown_and_stored(command, tmp_path):
     seed, start, end = (table.column(name).to_numpy() for name in ("seed", "start_ps", "time_ps"))
     assert (group, float(flows), float(unfinished), what) == ("web", table.num_rows / 2, 0, "completion_mean_s")
     took = (end - start) / 1e12
-    mean = np.mean([took[seed == one].mean() for one in (1, 2)])
+    mean = np.mean([took[seed == item].mean() for item in (1, 2)])
     assert float(shown[2].split()[4]) == pytest.approx(mean, rel=1e-3)
     # Mean over runs of the smallest value that 95 % do not exceed.
     assert shown[4].split()[3] == "completion_p95_s"
-    p95 = np.mean([np.quantile(took[seed == one], 0.95, method="inverted_cdf") for one in (1, 2)])
+    p95 = np.mean([np.quantile(took[seed == item], 0.95, method="inverted_cdf") for item in (1, 2)])
     assert float(shown[4].split()[4]) == pytest.approx(p95, rel=1e-3)
     # 80 a second for 5 s.
     assert all(abs(count - 400) < 4 * 20 for count in np.bincount(seed)[1:])

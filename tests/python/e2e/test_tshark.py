@@ -1,4 +1,4 @@
-"""What Wireshark's analysis makes of captures, against what the run knows of them."""
+"""Wireshark's analysis of captures, compared with the run."""
 
 import shutil
 import subprocess
@@ -43,7 +43,7 @@ kind = "packets"
 
 
 def fields(path, display, *names):
-    """The fields of the frames that a display filter lets through."""
+    """Return fields of the frames that a display filter selects."""
     options = [word for name in names for word in ("-e", name)]
     command = ["tshark", "-r", path, "-Y", display, "-T", "fields", *options]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
@@ -52,9 +52,9 @@ def fields(path, display, *names):
 
 @pytest.fixture
 def captures(command, tmp_path):
-    """Makes a run of the world and its captures: the run's packets, and the files by the end of their names."""
+    """Return a function that runs the scenario and returns its packets, and its captures by name ending."""
 
-    def made(profile, *, handshake):
+    def run_captures(profile, *, handshake):
         text = WORLD.replace("PROFILE", profile).replace("SHAKES", str(handshake).lower())
         (tmp_path / "world.toml").write_text(text, encoding="utf-8")
         study = study_in(tmp_path, "world.toml")
@@ -62,7 +62,7 @@ def captures(command, tmp_path):
         (run,) = StudyResult.open(study).runs(1)
         return run["p"], {path.rpartition("-")[2].removesuffix(".pcapng"): path for path in paths}
 
-    return made
+    return run_captures
 
 
 @pytest.mark.parametrize("handshake", [False, True])
@@ -85,12 +85,12 @@ def test_syns_say_what_the_scenario_has(captures):
     syns = fields(files["senders"], "tcp.flags.syn == 1", *names)
     assert len(syns) == 4
     for mss, permitted, shift, stamp in syns:
-        # RFC 6691: 1500 bytes less 40, also where timestamps take 12 of the segment.
+        # RFC 6691: 1500 bytes minus 40, even if timestamps take 12 bytes of the segment.
         assert (mss, bool(permitted), shift, stamp.isdigit()) == ("1460", True, "14", True)
 
 
 def test_round_trips_by_timestamps_are_those_of_the_path(captures):
-    """44 ms there and back with full queues of 30 packets at most, 37 ms: an ACK echoes what left so long before."""
+    """44 ms both ways with full queues of at most 30 packets, 37 ms: an ACK echoes the send time of its segment."""
     _, files = captures("linux-6", handshake=True)
     names = ("frame.time_relative", "tcp.options.timestamp.tsecr", "tcp.stream")
     acks = fields(files["senders"], "tcp.srcport == 5001 && tcp.len == 0 && tcp.flags.syn == 0", *names)

@@ -1,4 +1,4 @@
-"""Flows that the end of the run cuts, in every command that prints completion times."""
+"""Unfinished flows at the end of a run, in every command that prints completion times."""
 
 import csv
 import io
@@ -21,7 +21,7 @@ queue = { kind = "step", limit = "300 kB" }
 [sweep]
 parameters.tcp = ["dctcp", "cubic"]
 """
-"""32 MB take 26 ms; with CUBIC some flows wait 200 ms for their timer."""
+"""Scenario in which 32 MB take 26 ms; with CUBIC some flows wait 200 ms for their RTO."""
 
 
 @pytest.fixture
@@ -55,7 +55,7 @@ def test_comparison_has_no_difference_of_means(command):
     assert row(shown, "cubic", "f")[-5:] == ["-", "-", "-", "-", "1"]
     assert "so only lower bounds are known" in shown
     text = command("compare", "short", "--at", "tcp=dctcp", "--format", "csv").stdout
-    rows = {one["metric"]: one for one in csv.DictReader(io.StringIO(text))}
+    rows = {item["metric"]: item for item in csv.DictReader(io.StringIO(text))}
     mean = rows["completion_mean_s"]
     assert (mean["value"], mean["difference"], mean["p"]) == ("inf", "", "")
     assert float(mean["value_at_least"]) < float(mean["reference"])

@@ -1,4 +1,4 @@
-"""The study of unstated parameters with the real simulator."""
+"""Study of unstated parameters with the compiled simulator."""
 
 import json
 import subprocess
@@ -21,7 +21,7 @@ for name in ("gmpls/table3", "gmpls/table5", "slides/best-delay"):
 """
 
 
-def test_every_declared_range_makes_possible_worlds():
+def test_every_declared_range_makes_valid_scenarios():
     done = subprocess.run([sys.executable, "-c", CORNERS], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert len(done.stdout.splitlines()) == 3
@@ -32,4 +32,4 @@ def test_choices_of_tcp_reach_the_runs(command, tmp_path):
     done = command(*words, "--samples", "2", "--seeds", "2", "--out", "out")
     assert "partial_ack" in done.stdout
     found = json.loads((tmp_path / "out" / "sensitivity" / "gmpls" / "table3.json").read_text())
-    assert len({tuple(one) for one in zip(*found["values"].values(), strict=True)}) == found["design"]["settings"]
+    assert len({tuple(item) for item in zip(*found["values"].values(), strict=True)}) == found["design"]["settings"]

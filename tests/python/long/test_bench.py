@@ -1,4 +1,4 @@
-"""The benchmark: what it counts, and that the engine has not become heavier. Never how long it takes."""
+"""Benchmark: its counts, and the number of instructions of the engine. Durations are never tested."""
 
 import json
 import re
@@ -19,9 +19,9 @@ BASELINE = Path(__file__).with_name("instructions.toml")
 
 def test_a_row_counts_the_hops_of_the_workload():
     newreno, linux = measure(("newreno", "linux-6"), 10, 2, 1)
-    # Six transmissions a delivered segment: 100 Mb/s for 2 s are at most 16 667 segments.
+    # A delivered segment needs six transmissions: 100 Mb/s for 2 s are at most 16 667 segments.
     assert 30_000 < newreno.packet_hops < 6 * 16_667
-    # An ACK for every other segment, but for the first ones: nine transmissions for two segments.
+    # One ACK per two segments, except for the first ones: nine transmissions per two segments.
     assert 30_000 < linux.packet_hops < 5 * 16_667
     for row in (newreno, linux):
         assert 0.5 < row.utilisation <= 1
@@ -30,11 +30,11 @@ def test_a_row_counts_the_hops_of_the_workload():
     assert linux.relative == pytest.approx(linux.hops_per_cpu_s / newreno.hops_per_cpu_s)
 
 
-def test_the_core_has_the_load_that_it_is_named_after():
+def test_core_load_matches_its_name():
     core = measure_core(1)
-    # 182 sources of 3.818 Gb/s, 1250 B a packet, 60 ms.
+    # 182 sources of 3.818 Gb/s, 1250 B per packet, 60 ms.
     assert core.packets == pytest.approx(182 * 3.818e9 / 10_000 * 0.06, rel=0.01)
-    # Up to 40 packets a burst, which asks for 440 / 182 fibres if nothing is lost.
+    # Up to 40 packets per burst; a burst crosses 440 / 182 fibres if nothing is lost.
     assert core.packets / 40 < core.requests < core.packets / 40 * 440 / 182 * 1.1
     assert 0 < core.lost < core.requests / 10
 
@@ -53,7 +53,7 @@ def test_worlds_in_one_run_are_compared_turn_by_turn():
     assert once.ways["windows"].relative_ci95 is None
 
 
-def test_other_packet_hops_in_windows_are_an_error():
+def test_different_packet_hops_in_windows_are_an_error():
     turn = {way: {"hops": hops} for way, hops in (("calendar", 2), ("windows", 2), ("two threads", 3))}
     with pytest.raises(RuntimeError, match="ring: packet-hops depend on windows or threads"):
         _in_one_run("ring", [turn])
@@ -67,15 +67,15 @@ def test_other_packet_hops_in_windows_are_an_error():
         (("vegas", 1, 1), "unknown TCP `vegas`"),
     ],
 )
-def test_what_the_workload_is_not_is_refused(workload, message):
+def test_unknown_workload_is_refused(workload, message):
     program = f"from optcp import _core; _core.Dumbbell{workload}"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
     assert f"ValueError: {message}" in done.stderr
 
 
 @pytest.mark.parametrize("tcp", ["newreno", "linux-6"])
-def test_instructions_a_hop_stay_at_their_baseline(tcp):
-    """Counted by callgrind, so the same on every machine with the same compiler; another compiler is not compared."""
+def test_instructions_per_hop_match_baseline(tcp):
+    """Callgrind counts are equal on every machine with the same compiler; other compilers are not compared."""
     if shutil.which("valgrind") is None:
         pytest.skip("valgrind is not installed: instructions are not counted")
     baseline = tomllib.loads(BASELINE.read_text())

@@ -1,4 +1,4 @@
-"""The pages in a browser: no errors, nothing wider than the window, and what a reader does on them works."""
+"""Pages in a browser: no errors, nothing wider than the window, and all controls work."""
 
 import csv
 import itertools
@@ -49,7 +49,7 @@ SMALLEST_TEXT = """() => Math.min(...[...document.querySelectorAll("figure svg t
 def browser():
     playwright = pytest.importorskip("playwright.sync_api")
     with playwright.sync_playwright() as driver:
-        # A container's only user is root, whom Chromium refuses its sandbox.
+        # A container's only user is root, for whom Chromium refuses its sandbox.
         chromium = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"] if os.geteuid() == 0 else [])
         yield chromium
         chromium.close()
@@ -86,7 +86,7 @@ def satellites(tmp_path_factory):
 
 @pytest.fixture(params=WIDTHS)
 def opened(request, browser):
-    """Open a page, and make sure at the end that it had no errors."""
+    """Return a function that opens a page; at the end the page must have had no errors."""
     context = browser.new_context(viewport={"width": request.param, "height": 800}, accept_downloads=True)
     page = context.new_page()
     errors = []
@@ -104,10 +104,10 @@ def opened(request, browser):
 
 
 def table3(papers):
-    return next(one for one in exhibits(papers.parents[1]).values() if one.exhibit == "gmpls/table3")
+    return next(exhibit for exhibit in exhibits(papers.parents[1]).values() if exhibit.exhibit == "gmpls/table3")
 
 
-def test_nothing_is_wider_than_the_window_or_too_small_to_read(opened, papers, study):
+def test_pages_fit_the_window_with_legible_text(opened, papers, study):
     for path in (papers, study):
         page = opened(path)
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
@@ -125,7 +125,7 @@ def test_a_world_runs_in_the_playground_beside_the_page(opened, papers):
     assert popup.value.url.startswith(papers.with_name("playground.html").as_uri())
 
 
-def test_search_leaves_what_was_searched(opened, papers):
+def test_search_keeps_matching_entries(opened, papers):
     page = opened(papers)
     page.fill("#find", "table3")
     assert page.locator("#gmpls-table3").is_visible()
@@ -176,7 +176,7 @@ def test_a_table_unfolds_and_sorts(opened, papers):
     assert values == sorted(values, reverse=True)
 
 
-def test_what_is_downloaded_is_the_result(opened, papers, study, tmp_path):
+def test_download_contains_the_result(opened, papers, study, tmp_path):
     page = opened(papers)
     with page.expect_download() as download:
         page.locator("#gmpls-table3 button", has_text="rows (CSV)").click()
@@ -277,7 +277,7 @@ NAMES = """() => {
     requestAnimationFrame(() => requestAnimationFrame(() => { pen.fillText = fillText; done(found); }));
   });
 }"""
-"""What the map writes where when it is drawn again."""
+"""Script that records positions when the map is redrawn."""
 
 
 def test_satellites_of_the_path_are_on_the_globe_and_move(opened, satellites):
@@ -288,17 +288,17 @@ def test_satellites_of_the_path_are_on_the_globe_and_move(opened, satellites):
     assert page.locator("#now").inner_text() == "longer path: 41.2 ms instead of 25.3, over 648 649 650 616"
     there = {name: (x, y) for name, x, y in page.evaluate(NAMES)}
     assert set(there) == {"Manila", "Dalian", "S648", "S649", "S650", "S616"}
-    # Dalian is to the north of Manila; S648 is the one that Manila sees.
+    # Dalian lies north of Manila; S648 is the satellite in sight of Manila.
     assert there["Dalian"][1] < there["S648"][1] < there["Manila"][1]
     page.keyboard.press("End")
     page.wait_for_timeout(200)
     later = {name: (x, y) for name, x, y in page.evaluate(NAMES)}
     assert later["Manila"] == there["Manila"]
-    # Twelve seconds at 7 km/s or so: more than a pixel on a map of some 5000 km.
+    # Twelve seconds at about 7 km/s: more than a pixel on a map of about 5000 km.
     assert later["S648"] != there["S648"]
     page.keyboard.press("p")
     page.keyboard.press("p")
-    # A little behind the change: drawing again rounds the time to a step of the slider.
+    # Move slightly beyond the change: redrawing rounds the time to a step of the slider.
     page.keyboard.press("ArrowRight")
     page.wait_for_timeout(200)
     assert {"S218", "S217"} < {name for name, *_ in page.evaluate(NAMES)}

@@ -23,7 +23,7 @@ DOCS = Path(__file__).parents[3] / "docs" / "howto"
 SEEDS = 400
 HERE = ("--host", "127.0.0.1", "--dashboard-address", "127.0.0.1:0")
 TIMEOUT = {"DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT": "2s"}
-"""How long what a killed worker had is asked for before it is made again; 30 s otherwise."""
+"""Time for which the data of a killed worker are requested before they are recomputed; 30 s by default."""
 
 
 def study(seeds=SEEDS):
@@ -43,25 +43,25 @@ def worker(place, address):
 
 @contextlib.contextmanager
 def scheduler(place):
-    """The address of a scheduler, and its process; those that are added to it end with it."""
+    """Yield the address of a scheduler, and its process; its workers end with it."""
     processes = [dask(place, "scheduler", "--port", "0", "--scheduler-file", "scheduler.json")]
     written = place / "scheduler.json"
     try:
         deadline = time.monotonic() + 30
-        # The file is there before its text is, which ends with a brace.
+        # The file exists before its text, which ends with a brace.
         while not (written.is_file() and written.read_text().rstrip().endswith("}")) and time.monotonic() < deadline:
             time.sleep(0.05)
         yield json.loads(written.read_text())["address"], processes
     finally:
         for process in processes:
-            # A worker that is asked to go while its scheduler goes may wait for it.
+            # A worker that stops together with its scheduler may wait for it.
             process.kill()
             process.wait()
 
 
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory):
-    """The address of a scheduler with two workers, and where they are."""
+    """Return the address of a scheduler with two workers, and their directories."""
     place = tmp_path_factory.mktemp("cluster")
     with scheduler(place) as (address, processes):
         processes += [worker(place, address) for _ in range(2)]
@@ -78,7 +78,7 @@ def in_threads(tmp_path_factory):
     return files_of_study(out)
 
 
-def test_a_killed_workers_tasks_are_made_again(cluster, in_threads, tmp_path, monkeypatch):
+def test_tasks_of_killed_worker_are_repeated(cluster, in_threads, tmp_path, monkeypatch):
     address, place = cluster
     monkeypatch.setattr(remote, "LEAST_S", 0.1)
     third = worker(place, address)
@@ -86,7 +86,7 @@ def test_a_killed_workers_tasks_are_made_again(cluster, in_threads, tmp_path, mo
     with connected(address) as client:
         client.wait_for_workers(3, timeout=30)
         (mine,) = (name for name, pid in client.run(os.getpid).items() if pid == third.pid)
-        # It takes tasks and finishes none, so that it has some whenever it is killed.
+        # The stopped worker accepts tasks and finishes none, so it has some whenever it is killed.
         third.send_signal(signal.SIGSTOP)
 
         class Killing(Silent):
@@ -107,7 +107,7 @@ def test_a_killed_workers_tasks_are_made_again(cluster, in_threads, tmp_path, mo
 
 
 def test_workers_that_come_late_and_go_make_the_same_files(in_threads, tmp_path):
-    """A cluster that grows with what waits, from no worker at all."""
+    """A cluster grows with the number of waiting tasks, from zero workers."""
     with LocalCluster(
         n_workers=0, threads_per_worker=1, dashboard_address="127.0.0.1:0", local_directory=str(tmp_path / "scratch")
     ) as grown:
@@ -140,7 +140,7 @@ def test_workers_that_come_late_and_go_make_the_same_files(in_threads, tmp_path)
     ],
     ids=["reproduce", "sensitivity"],
 )
-def test_papers_come_out_the_same(cluster, tmp_path, result, arguments):
+def test_papers_give_equal_results(cluster, tmp_path, result, arguments):
     found = []
     for where in (["--jobs", "2"], ["--dask", cluster[0]]):
         out = tmp_path / where[0]
@@ -149,7 +149,7 @@ def test_papers_come_out_the_same(cluster, tmp_path, result, arguments):
     assert found[0] == found[1]
 
 
-def test_a_plan_says_how_a_study_is_cut(cluster, tmp_path):
+def test_plan_describes_tasks_of_study(cluster, tmp_path):
     said = command_in(tmp_path, "run", "single-failure", "--runs", "100000", "--dry-run", "--dask", cluster[0])
     assert f"{cluster[0]}: 2 workers with 2 threads" in said.stderr
     assert "with 2 at a time" in said.stdout
@@ -157,7 +157,7 @@ def test_a_plan_says_how_a_study_is_cut(cluster, tmp_path):
     assert not (tmp_path / "results").exists()
 
 
-def test_ctrl_c_keeps_what_has_come_back(cluster, tmp_path):
+def test_ctrl_c_keeps_returned_runs(cluster, tmp_path):
     (tmp_path / "world.toml").write_text(WORLD.replace('"1 s"', '"20 s"'))
     command = ["run", "world.toml", "--runs", "400", "--out", "out", "--dask", cluster[0]]
     running = subprocess.Popen(
@@ -180,7 +180,7 @@ def test_ctrl_c_keeps_what_has_come_back(cluster, tmp_path):
     assert f"400 runs, {kept} finished before and reused" in command_in(tmp_path, *command, "--quiet").stderr
 
 
-def test_a_scheduler_that_goes_ends_with_a_message(tmp_path):
+def test_lost_scheduler_ends_with_message(tmp_path):
     with scheduler(tmp_path) as (address, processes):
         said = command_in(tmp_path, "run", "single-failure", "--dry-run", "--dask", address).stderr
         assert f"{address}: no workers yet; runs start when workers connect\n" in said
@@ -196,11 +196,11 @@ def test_a_scheduler_that_goes_ends_with_a_message(tmp_path):
         _, err = running.communicate(timeout=60)
     assert running.returncode == 1, err
     assert "Traceback" not in err
-    # What Dask says depends on what it was just doing.
+    # Dask's message depends on its current activity.
     assert re.search(r"^Error: Speed of protection switching .*, seed \d+: \S.*$", err, re.MULTILINE)
 
 
-def test_a_scheduler_that_is_not_there_is_named(optcp, monkeypatch):
+def test_missing_scheduler_is_named(optcp, monkeypatch):
     monkeypatch.setattr("optcp.study.cluster.CONNECT_S", 0.5)
     for address, said in (("tcp://127.0.0.1:1", "Timed out"), ("here", "missing port"), ("x://y:1", "unknown address")):
         status, _, err = optcp("run", "single-failure", "--dask", address)
@@ -215,11 +215,11 @@ def test_a_scheduler_that_is_not_there_is_named(optcp, monkeypatch):
 
 
 def blocks(page, language):
-    found = re.findall(r"^```(\w*)\n(.*?)^```$", (DOCS / page).read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
-    return [block for of, block in found if of == language]
+    result = re.findall(r"^```(\w*)\n(.*?)^```$", (DOCS / page).read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
+    return [block for of, block in result if of == language]
 
 
-def test_the_page_of_clusters_comes_out(tmp_path):
+def test_commands_of_cluster_page_run(tmp_path):
     (script,) = blocks("clusters.md", "python")
     (tmp_path / "study.py").write_text(script)
     done = subprocess.run([sys.executable, "study.py"], cwd=tmp_path, capture_output=True, text=True, check=False)
@@ -228,15 +228,17 @@ def test_the_page_of_clusters_comes_out(tmp_path):
     assert len(list(tmp_path.glob("out/cells/*.json"))) == 2
 
 
-def test_what_pages_give_to_dask_exists():
+def test_functions_in_dask_pages_exist():
     pages = ("clusters.md", "slurm.md", "kubernetes.md")
     manifests = list(yaml.safe_load_all(blocks("kubernetes.md", "yaml")[0]))
-    assert [one["kind"] for one in manifests] == ["Deployment", "Service", "Deployment"]
+    assert [manifest["kind"] for manifest in manifests] == ["Deployment", "Service", "Deployment"]
     commands = [
-        one["spec"]["template"]["spec"]["containers"][0]["args"] for one in manifests if one["kind"] == "Deployment"
+        manifest["spec"]["template"]["spec"]["containers"][0]["args"]
+        for manifest in manifests
+        if manifest["kind"] == "Deployment"
     ]
     commands += [line.split() for line in "".join(blocks("clusters.md", "")).splitlines() if line.startswith("dask ")]
-    # What dask-jobqueue appends.
+    # Arguments that dask-jobqueue appends.
     commands += [["dask", "worker", "--lifetime", "--lifetime-stagger"]]
     assert [words[1] for words in commands] == ["scheduler", "worker", "scheduler", "worker", "worker"]
     for words in commands:
@@ -245,5 +247,5 @@ def test_what_pages_give_to_dask_exists():
         )
         for option in (word for word in words if word.startswith("--")):
             assert re.search(rf"{option}\b", shown.stdout), option
-    for script in (one for page in pages for one in blocks(page, "python")):
+    for script in (block for page in pages for block in blocks(page, "python")):
         compile(script, "page", "exec")

@@ -1,7 +1,7 @@
-"""Every command of the pages that a reader begins with, in one directory and in their order, as a reader would.
+"""Every command of the introductory pages, in one directory and in the order of the pages.
 
-Studies have two seeds here, whatever the page says. Commands that cannot run are left out by their words: placeholders
-(FILE, DIR, ..., [NAME]), files of the reader's own, workers of a cluster, and exhibits, which take minutes or hours.
+Studies have two seeds here. Commands that cannot run are skipped by their words: placeholders (FILE, DIR, ...,
+[NAME]), files of the reader, workers of a cluster, and experiments that take minutes or hours.
 """
 
 import os
@@ -27,12 +27,12 @@ OF_THE_READER = {
     "my.toml",
     "results",
 }
-"""Files that a reader has, and the results of exhibits, which take hours."""
+"""Files of a reader, and results of experiments that take hours."""
 LONG = {"reproduce", "sensitivity", "evidence", "bench"}
 
 
 def wanted(command):
-    """Whether it can run here."""
+    """Return whether the command can run here."""
     words = shlex.split(command)
     return not (
         len(words) < 3
@@ -45,7 +45,7 @@ def wanted(command):
 
 
 def shortened(command):
-    """The same with two seeds."""
+    """Return the command with two seeds."""
     return re.sub(r"--(runs|seeds) \d+", r"--\1 2", command)
 
 
@@ -66,7 +66,7 @@ def test_every_command_runs_in_the_order_of_the_pages(place):
     failed, ran = [], set()
     environment = {**os.environ, "HOME": str(place), "SHELL": "/bin/bash"}
     for page, command in commands():
-        # Another page may say it again; `optcp new` refuses to write over a file.
+        # Another page may repeat a command, but `optcp new` refuses to overwrite a file.
         if not wanted(command) or command in ran:
             continue
         ran.add(command)
@@ -88,6 +88,6 @@ def test_exhibits_of_commands_exist():
             assert select([word for word in words[2:3] if not word.startswith("-")]), (page, command)
 
 
-def test_what_is_of_the_reader_is_on_a_page():
+def test_reader_files_are_shown_on_a_page():
     shown = " ".join(command for _, command in commands())
     assert [name for name in OF_THE_READER if name not in shown] == []

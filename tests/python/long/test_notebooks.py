@@ -1,4 +1,4 @@
-"""The notebooks give what they show."""
+"""Output of the notebooks."""
 
 import json
 import subprocess
@@ -11,18 +11,18 @@ FOLDER = Path(__file__).parents[3] / "docs" / "tutorials"
 
 
 def cells(path):
-    """Sources, and outputs without the pixels of pictures, which depend on the fonts of the machine."""
-    found = []
+    """Return sources, and outputs without pixels of pictures, which depend on the fonts of the machine."""
+    result = []
     for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
         for output in cell.get("outputs", ()):
             if "image/png" in output.get("data", {}):
                 output["data"]["image/png"] = bool(output["data"]["image/png"])
-        found.append(cell)
-    return found
+        result.append(cell)
+    return result
 
 
 @pytest.mark.parametrize("name", sorted(path.name for path in FOLDER.glob("*.ipynb")))
-def test_a_notebook_gives_what_it_shows(name, tmp_path):
+def test_notebook_output_matches_stored_output(name, tmp_path):
     command = [sys.executable, str(FOLDER / "execute.py"), str(FOLDER / name), "--out", str(tmp_path)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

@@ -1,4 +1,4 @@
-"""The obs paper's exhibits with the compiled simulator, against what the paper prints and its formulas."""
+"""Experiments of the OBS paper with the compiled simulator, compared with published values and formulas."""
 
 import json
 
@@ -30,12 +30,12 @@ def test_bursts_hold_8_or_9_segments_at_1_ms_and_44_at_10_ms(command, tmp_path):
     medium = bars[1e-3, "none", "no"]
     assert medium[8] + medium[9] > 90
     assert bars[1e-2, "none", "no"][44] > 90
-    # Both timers of delayed ACKs are there. The paper's peak at two segments without background needs the tick.
+    # Both timers of delayed ACKs are simulated. The paper's peak at two segments without background needs the tick.
     assert {kind for _, kind, _ in bars} == {"none", "exact", "tick"}
     tick = bars[1e-2, "tick", "no"]
     assert tick[2] == max(tick.values())
     assert bars[1e-2, "exact", "no"].get(2, 0) < 1
-    # With background both have most at multiples of two.
+    # With background both timers have their maximum at multiples of two.
     for kind in ("exact", "tick"):
         beside = bars[1e-2, kind, "yes"]
         assert sum(share for size, share in beside.items() if size % 2 == 0) > 80
@@ -51,13 +51,13 @@ def test_the_delay_penalty_follows_equation_5(command, tmp_path):
         assert merit == pytest.approx(RTT0_S / (RTT0_S + 2 * timer), abs=0.003)
 
 
-def test_reno_is_sack_where_a_burst_holds_the_whole_window(command, tmp_path):
+def test_reno_equals_sack_if_burst_holds_whole_window(command, tmp_path):
     found = values(
         reproduced(command, tmp_path, "obs/fig16", "--seeds", 4), "goodput_mbps", "timer_s", "background", "recovery"
     )
     for timer in (1e-2, 3e-2, 1e-1):
         assert found[timer, "no", "reno"] == found[timer, "no", "sack"]
-    # Section III.B.2: with several segments a burst SACK repairs what makes Reno wait for its timer.
+    # Section III.B.2: with several segments per burst SACK repairs losses for which Reno waits for its RTO.
     assert found[1e-3, "no", "sack"] > found[1e-3, "no", "reno"]
 
 
@@ -66,11 +66,11 @@ def test_two_losses_need_a_timeout_by_the_rule_that_the_paper_quotes(command, tm
     assert [claim["holds"] for claim in found["claims"]] == [True, True]
     points = values(found, "cwnd_segments", "point")
     # "flightsize/2 + 3", one more for each further duplicate ACK, half at the partial ACK, one after the timeout.
-    assert [points[one,] for one in ("2", "3, first", "4", "5")] == [25, 26, 22, 1]
-    # 44 segments less the two that were lost and the three that began recovery.
+    assert [points[item,] for item in ("2", "3, first", "4", "5")] == [25, 26, 22, 1]
+    # 44 segments minus the two lost ones and the three that started recovery.
     assert points["3, last",] == 25 + 44 - 2 - 3
     after = values(found, "after_loss_ms", "point")
-    # Table I: the least timeout is 1 s.
+    # Table I: the minimum RTO is 1 s.
     assert after["5",] - after["4",] > 1000
 
 
@@ -87,33 +87,33 @@ def test_the_background_has_its_nominal_hurst_parameter_in_the_mean_over_seeds(c
     }
 
 
-def test_bursts_that_know_a_size_hold_no_more_than_it(command, tmp_path):
+def test_bursts_do_not_exceed_size_limit(command, tmp_path):
     found = reproduced(command, tmp_path, "obs/assembly", "--seeds", 1)
     segments = values(found, "segments_per_burst", "assembly", "timer_s", "size_segments", "background")
     assert len(segments) == 35
     for (_, _, size, _), mean in segments.items():
         assert 1 <= mean <= size
-    # At 100 Mb/s 1 ms brings 8.33 segments beyond the one that opens a burst: a size of 9 is never too small for it.
+    # At 100 Mb/s 1 ms yields 8.33 segments after the one that opens a burst, so a size of 9 is never the limit.
     assert segments["hybrid", 1e-3, 9, "no"] == segments["hybrid", 1e-3, 88, "no"]
-    # Within 10 ms a whole window of 44 comes, so that the size decides up to that: 44 in bursts of 22.
+    # A whole window of 44 arrives within 10 ms, so smaller sizes decide: 44 in bursts of 22.
     assert segments["hybrid", 1e-2, 22, "no"] == pytest.approx(22, rel=0.02)
 
 
-def test_losses_from_contention_do_to_reno_and_sack_what_given_losses_do(command, tmp_path):
+def test_contention_and_given_losses_affect_senders_equally(command, tmp_path):
     found = reproduced(command, tmp_path, "obs/emergent", "--seeds", 1)
     goodput = values(found, "goodput_mbps", "timer_s", "recovery", "cross", "losses")
     assert len(goodput) == 2 * 32
-    # Where a burst holds the whole window its loss is a timeout for both.
+    # If a burst holds the whole window, its loss causes an RTO in both.
     for timer in (1e-2, 3e-2):
         for cross in ("one offset", "others ahead"):
             for losses in ("contention", "independent"):
                 alike = [goodput[timer, recovery, cross, losses] for recovery in ("reno", "sack")]
                 assert alike[0] == pytest.approx(alike[1], rel=1e-3)
-    # No more than a window of 44 segments of 1460 B a round trip.
+    # At most a window of 44 segments of 1460 B per round trip.
     assert max(goodput.values()) < 44 * 1460 * 8 / RTT0_S / 1e6
 
 
-def test_larger_windows_fill_bursts_up_to_what_the_access_link_brings(command, tmp_path):
+def test_larger_windows_fill_bursts_up_to_access_rate(command, tmp_path):
     found = reproduced(command, tmp_path, "obs/today", "--seeds", 1)
     segments = values(found, "segments_per_burst", "timer_s", "sender", "background", "ack_timer")
     for (timer, *_), mean in segments.items():
@@ -122,10 +122,10 @@ def test_larger_windows_fill_bursts_up_to_what_the_access_link_brings(command, t
     assert segments[1e-3, "SACK, 44 segments", "no", "none"] == pytest.approx(44 / 5, rel=0.01)
     assert segments[1e-3, "SACK, 880 segments", "no", "none"] == pytest.approx(9, rel=0.01)
     goodput = values(found, "goodput_mbps", "timer_s", "sender", "background", "ack_timer")
-    # No more than the access link carries, 1460 B of 1500.
+    # At most the rate of the access link, 1460 B of 1500.
     assert max(goodput.values()) < 100 * 1460 / 1500
 
 
-def test_verdicts_on_windows_and_trains_are_those_of_the_baseline(command):
+def test_verdicts_on_windows_and_trains_match_baseline(command):
     figures = [f"obs/fig{number}" for number in (3, 4, 5, 6, 7, 11, 12, 13)]
     command("reproduce", *figures, "--quick", "--check", "--out", "out")

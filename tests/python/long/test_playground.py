@@ -1,4 +1,4 @@
-"""The simulator in WebAssembly: in node it computes what the command does, and the page works in a browser."""
+"""Simulator in WebAssembly: in node it computes the same as the command, and the page works in a browser."""
 
 import contextlib
 import gzip
@@ -20,7 +20,7 @@ from optcp.scenarios import shipped, topologies
 from optcp.web.playground import Start, address, starts
 from optcp.web.playground import page as page_of
 
-# TopoHub leaves the file of a network open.
+# TopoHub does not close the file of a network.
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning", "ignore::ResourceWarning")
 ROOT = Path(__file__).parents[3]
 NODE = shutil.which("node")
@@ -37,12 +37,12 @@ SMALLER = {
     },
     "reconfigurable-days": {"parameters.length": "24 ms", "parameters.warm": "8 ms", "parameters.measured": "16 ms"},
 }
-"""Worlds of 10 Gb/s and of many hosts, as small as the tests of the engines have them."""
+"""Settings that shrink scenarios of 10 Gb/s and of many hosts, as in the tests of the engines."""
 
 
 @pytest.fixture(scope="module")
 def program():
-    """What compiles the module and writes the page."""
+    """Return the program that compiles the module and writes the page."""
     spec = importlib.util.spec_from_file_location("playground_build", ROOT / "playground/build.py")
     program = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(program)
@@ -81,12 +81,12 @@ def of_command(text, name, settings, seed=1):
 
 
 def shortened(text, name, settings):
-    """The settings, and a stop where it runs long."""
+    """Return the settings, and an earlier stop for long runs."""
     stop_s = _core.Scenario.parse(text, name, settings).summary()["stop_s"]
     return [*settings, ("stop", f"{LONGEST_S} s")] if stop_s > LONGEST_S else settings
 
 
-def test_without_a_compiler_it_is_not_built_and_says_so(program, monkeypatch, capsys):
+def test_missing_compiler_skips_build_with_message(program, monkeypatch, capsys):
     monkeypatch.setattr(shutil, "which", lambda *_, **__: None)
     program.main()
     assert capsys.readouterr().out == f"the playground is not built: {program.MISSING}\n"
@@ -115,7 +115,7 @@ def with_change(text, old, new):
     return text.replace(old, new)
 
 
-def test_what_two_worlds_share_is_simulated_once_and_changes_nothing(module):
+def test_shared_start_of_two_scenarios_is_simulated_once(module):
     text = starts()[0].text
     moved = with_change(text, 'at = "3 s"', 'at = "4.6 s"')
     second = moved + '\n[[failures]]\nlink = ["west", "south"]\nat = "6.2 s"\n'
@@ -139,7 +139,7 @@ def test_what_two_worlds_share_is_simulated_once_and_changes_nothing(module):
         assert answer["counts"].items() >= run["counts"].items()
 
 
-def test_changes_leave_the_rest_of_a_file_as_it_is(module):
+def test_edits_keep_rest_of_file_unchanged(module):
     text = 'a = 1  # one\n\n[[links]] # first\nchain = ["A", "B"]   # a chain\nrate = "1 Mbps"\n\n[t]\nb = 2\n'
     entry = [["chain", '["B", "C"]'], ["rate", '"2 Mbps"']]
     inline = "links = [{ a = 1 }, { a = 2 }] # two\n"
@@ -161,7 +161,7 @@ def test_changes_leave_the_rest_of_a_file_as_it_is(module):
     assert [answer["text"] for answer in answers] == [expected for _, _, expected in cases]
 
     wrong = [{"set": [["c", "d"], "1"]}, {"set": [["a"], "no value"]}, {"remove": ["links", 3]}, {"push": ["a", entry]}]
-    answers = in_node(module, [{"text": text, "changes": [one]} for one in wrong])
+    answers = in_node(module, [{"text": text, "changes": [item]} for item in wrong])
     said = [
         "the text has no such table",
         "no value is no value of TOML",
@@ -172,16 +172,18 @@ def test_changes_leave_the_rest_of_a_file_as_it_is(module):
         assert words in answer["refused"]
 
 
-def test_messages_are_those_of_the_command(module):
+def test_messages_match_the_command(module):
     text = (ROOT / "python/optcp/scenarios/ring.toml").read_text(encoding="utf-8")
     wrong = [text.replace("delay", "dealy"), text.replace('"4 ms"', '"4 parsecs"'), text + "\nnot TOML"]
-    for one, answer in zip(wrong, in_node(module, [{"name": "ring.toml", "text": one} for one in wrong]), strict=True):
+    for entry, answer in zip(
+        wrong, in_node(module, [{"name": "ring.toml", "text": item} for item in wrong]), strict=True
+    ):
         with pytest.raises(_core.ScenarioError) as error:
-            _core.Scenario.parse(one, "ring.toml")
+            _core.Scenario.parse(entry, "ring.toml")
         assert answer["refused"] == str(error.value)
 
 
-def test_a_network_that_was_not_handed_in_is_named(module):
+def test_missing_network_is_named(module):
     text = (ROOT / "python/optcp/scenarios/germany50.toml").read_text(encoding="utf-8")
     (answer,) = in_node(module, [{"name": "germany50.toml", "text": text}])
     assert "has not been handed in" in answer["refused"]
@@ -193,14 +195,14 @@ def browser():
         pytest.skip("no Chromium is installed: the page is not opened")
     playwright = pytest.importorskip("playwright.sync_api")
     with playwright.sync_playwright() as driver:
-        # A container's only user is root, whom Chromium refuses its sandbox.
+        # A container's only user is root, for whom Chromium refuses its sandbox.
         chromium = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"] if os.geteuid() == 0 else [])
         yield chromium
         chromium.close()
 
 
-def answered(page, count=1, world=0):
-    """Waits until the world has shown so many answers more."""
+def wait_for_answers(page, count=1, world=0):
+    """Wait until the scenario has shown this many further answers."""
     script = "([world, count]) => Number(document.querySelectorAll('.world')[world]?.dataset.answers ?? 0) >= count"
     page.wait_for_function(script, arg=[world, count])
 
@@ -214,14 +216,14 @@ def digest(page, world=0, kind="records"):
 
 
 def native(page, world=0, seed=1):
-    """What the command says of the file that the page shows."""
+    """Return the output of the command for the file that the page shows."""
     run = of_command(page.locator(".text").nth(world).input_value(), "ring.toml", [], seed)
     return run["records_sha256"]
 
 
 @contextlib.contextmanager
 def opened(module, browser, tmp_path, address="", **options):
-    """The page as a reader has it from a file, when its first run is drawn; nothing goes wrong on it."""
+    """Yield the page opened from a file after its first run is drawn; it must have no errors."""
     written = tmp_path / "index.html"
     written.write_text(page_of(starts(), gzip.compress(module.read_bytes())), encoding="utf-8")
     assert written.stat().st_size < 2_000_000
@@ -232,14 +234,14 @@ def opened(module, browser, tmp_path, address="", **options):
     page.on("console", lambda message: wrong.append(message.text) if message.type == "error" else None)
     page.on("request", lambda request: wrong.append(request.url) if request.url.startswith("http") else None)
     page.goto(written.as_uri() + address)
-    answered(page)
+    wait_for_answers(page)
     yield page
     assert wrong == []
     context.close()
 
 
 def curve(page, kind, world=0):
-    """What a picture says of its curves: each name with its greatest value."""
+    """Return the names of the curves in a picture, with their maxima."""
     return page.locator(f"figure[data-kind={kind}] canvas").nth(world).get_attribute("aria-label")
 
 
@@ -247,14 +249,14 @@ def pixels(page, kind):
     return page.locator(f"figure[data-kind={kind}] canvas").first.evaluate("canvas => canvas.toDataURL()")
 
 
-def test_a_run_of_hours_is_given_up_for_the_next_one(module, browser, tmp_path):
+def test_long_run_is_cancelled_for_next_one(module, browser, tmp_path):
     with opened(module, browser, tmp_path) as page:
         text = starts()[0].text
         hours = text.replace('stop = "8 s"', 'stop = "400 h"')
         page.fill(".text", re.sub(r'interval = "\d+ ms"', 'interval = "400 h"', hours))
         page.wait_for_function("page.worlds[0].asker.asked?.question.text.includes('400 h')")
         page.fill(".text", text.replace('at = "3 s"', 'at = "2 s"'))
-        answered(page, 2)
+        wait_for_answers(page, 2)
         assert digest(page) == native(page)
 
 
@@ -268,24 +270,24 @@ def test_a_fibre_is_cut_in_the_browser(module, browser, tmp_path, width, scheme)
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
         before = pixels(page, "goodput")
 
-        # By keyboard: another link fails too, and later.
+        # By keyboard: add a later failure of another link.
         page.locator("[data-link=west-north]").focus()
         page.keyboard.press("Enter")
-        answered(page, 2)
+        wait_for_answers(page, 2)
         assert page.locator(".link.cut").evaluate_all("links => links.map(link => link.dataset.link)") == [
             "west-north",
             "north-east",
         ]
         page.locator("[data-knob='failures.1.at']").focus()
         page.keyboard.press("ArrowRight")
-        answered(page, 3)
+        wait_for_answers(page, 3)
         failures = tomllib.loads(page.input_value(".text"))["failures"]
         assert failures == [{"link": ["north", "east"], "at": "3 s"}, {"link": ["west", "north"], "at": "3.02 s"}]
         assert digest(page) == native(page)
         assert page.inner_text(".command") == "optcp run ring.toml --seed 1 --digest"
         assert "was reused" in page.inner_text(".speed")
 
-        # By mouse: both are mended, and undo cuts one again.
+        # By mouse: repair both, and undo restores one failure.
         for link in ("west-north", "north-east"):
             page.locator(f"[data-link={link}] .hit").click(force=True)
         page.wait_for_function("document.querySelector('.now').textContent === 'No failures'")
@@ -302,7 +304,7 @@ def test_every_world_opens_with_its_curves(module, browser, tmp_path):
         for start in starts():
             before = answers(page)
             page.select_option("#start", start.name)
-            answered(page, before + 1)
+            wait_for_answers(page, before + 1)
             assert page.input_value(".text") == start.text
             assert digest(page) == native(page)
             for kind in ("goodput", "tcp", "queue"):
@@ -321,12 +323,12 @@ def test_dragging_a_slider_moves_the_curves(module, browser, tmp_path):
         for step in range(1, 6):
             before = answers(page)
             page.mouse.move(box["x"] + (0.375 + 0.05 * step) * box["width"], middle)
-            answered(page, before + 1)
+            wait_for_answers(page, before + 1)
             seen.add(pixels(page, "goodput"))
         page.mouse.up()
         assert len(seen) == 6
         assert digest(page) == native(page)
-        # All of it is one change.
+        # All edits are one change.
         page.click(".undo")
         page.wait_for_function("document.querySelector('[data-knob=\"failures.0.at\"]').value === '150'")
         assert page.input_value(".text") == starts()[0].text
@@ -338,16 +340,16 @@ def test_nodes_links_and_flows_are_added(module, browser, tmp_path):
         page.click("[data-node=south] .hit", force=True)
         box = page.locator(".network").bounding_box()
         page.mouse.click(box["x"] + 300, box["y"] + 225)
-        answered(page, 2)
+        wait_for_answers(page, 2)
         page.locator("[data-node=n1]").focus()
         page.keyboard.press("Enter")
         page.locator("[data-node=B]").focus()
         page.keyboard.press("Enter")
-        answered(page, 3)
+        wait_for_answers(page, 3)
         page.click("[data-mode=flow]")
         for node in ("A0", "n1"):
             page.click(f"[data-node={node}] .hit", force=True)
-        answered(page, 4)
+        wait_for_answers(page, 4)
         world = tomllib.loads(page.input_value(".text"))
         assert world["nodes"][-1] == {"names": ["n1"]}
         like = {"rate": "20 Mbps", "delay": "4 ms", "queue": "60 packets"}
@@ -355,11 +357,11 @@ def test_nodes_links_and_flows_are_added(module, browser, tmp_path):
         flow = {"group": "flow-1", "from": "A0", "to": "n1", "tcp": "rfc", "path": "shortest"}
         assert world["flows"][1:] == [flow]
         page.select_option("[data-knob='flows.1.tcp']", "linux-6")
-        answered(page, 5)
+        wait_for_answers(page, 5)
         assert digest(page) == native(page)
         assert curve(page, "goodput").count("flow-1") == 1
 
-        # A node is where it is dragged to, and the world is as before.
+        # Dragging moves the node, and the scenario is unchanged.
         shown = digest(page)
         node = page.locator("[data-node=n1] .dot")
         box = node.bounding_box()
@@ -374,9 +376,9 @@ def test_nodes_links_and_flows_are_added(module, browser, tmp_path):
 def test_two_worlds_are_compared_and_shared_by_a_link(module, browser, tmp_path):
     with opened(module, browser, tmp_path) as page:
         page.click("#pair")
-        answered(page, world=1)
+        wait_for_answers(page, world=1)
         page.locator("[data-knob='parameters.switch_delay']").nth(1).fill("0")
-        answered(page, 2, world=1)
+        wait_for_answers(page, 2, world=1)
         texts = [page.locator(".text").nth(world).input_value() for world in (0, 1)]
         assert texts[1] == texts[0].replace('switch_delay = "50 ms"', 'switch_delay = "0 ms"')
         page.fill("#seed", "7")
@@ -401,7 +403,7 @@ def test_two_worlds_are_compared_and_shared_by_a_link(module, browser, tmp_path)
         assert page.inner_text(".command >> nth=0") == "optcp run ring.toml --seed 7 --digest"
         shown = [digest(page, world) for world in (0, 1)]
     with opened(module, browser, tmp_path, address="#" + link.partition("#")[2]) as page:
-        answered(page, world=1)
+        wait_for_answers(page, world=1)
         assert [digest(page, world) for world in (0, 1)] == shown
         assert [page.locator(".text").nth(world).input_value() for world in (0, 1)] == texts
 
@@ -413,14 +415,14 @@ def test_a_link_that_python_made_opens_its_world(module, browser, tmp_path):
         assert page.inner_text(".command") == "optcp run mine.toml --seed 1 --digest"
         assert page.input_value("#start") == "mine.toml"
         page.select_option("#start", "gmpls.toml")
-        answered(page, 2)
+        wait_for_answers(page, 2)
         page.click(".undo")
-        answered(page, 3)
+        wait_for_answers(page, 3)
         assert page.input_value("#start") == "mine.toml"
         assert digest(page) == native(page)
 
 
-def test_a_broken_link_is_told(module, browser, tmp_path):
+def test_broken_link_is_reported(module, browser, tmp_path):
     with opened(module, browser, tmp_path, address="#w=nonsense") as page:
         assert "The address holds no world" in page.inner_text("#said")
         assert page.input_value(".text") == starts()[0].text
@@ -429,7 +431,7 @@ def test_a_broken_link_is_told(module, browser, tmp_path):
 def test_a_run_is_played(module, browser, tmp_path):
     with opened(module, browser, tmp_path) as page:
         page.click("#play")
-        # Queues have a length before the link fails at 3 s, and it is down then.
+        # Queues are not empty before the link fails at 3 s, and the link is down then.
         page.wait_for_selector("[data-link=west-north] .queue:not(.empty)", state="attached")
         assert page.locator(".link.down").count() == 0
         page.wait_for_selector("[data-link=north-east].down")
@@ -437,7 +439,7 @@ def test_a_run_is_played(module, browser, tmp_path):
         page.click("#play")
 
 
-def test_messages_of_the_page_are_those_of_the_command(module, browser, tmp_path):
+def test_page_messages_match_the_command(module, browser, tmp_path):
     with opened(module, browser, tmp_path) as page:
         wrong_key = starts()[0].text.replace('delay = "4 ms"', 'dealy = "4 ms"')
         page.fill(".text", wrong_key)
@@ -451,7 +453,7 @@ def test_messages_of_the_page_are_those_of_the_command(module, browser, tmp_path
     ("name", "key", "value"),
     [("ring", "parameters.switch_delay", "50 ms"), ("queues", "sweep.queue", "drop-tail")],
 )
-def test_of_a_sweep_the_values_of_the_file_stand(module, browser, tmp_path, name, key, value):
+def test_sweep_values_of_file_are_kept(module, browser, tmp_path, name, key, value):
     text = shipped.scenarios()[name].read_text(encoding="utf-8")
     with opened(module, browser, tmp_path, address=address(Start(f"{name}.toml", text))) as page:
         setting = f"'{key}={value}'" if " " in value else f"{key}={value}"
@@ -461,20 +463,20 @@ def test_of_a_sweep_the_values_of_the_file_stand(module, browser, tmp_path, name
         assert digest(page, kind="metrics") == run["metrics_sha256"]
 
 
-def test_words_are_chosen_among_those_that_a_scenario_can_name(module, browser, tmp_path):
+def test_choices_list_valid_words_only(module, browser, tmp_path):
     with opened(module, browser, tmp_path) as page:
         page.select_option("#start", "bundle.toml")
         page.wait_for_selector("[data-knob='parameters.selection']")
         offered = page.locator("[data-knob='parameters.selection'] option").all_inner_texts()
-        assert sorted(offered) == sorted(one["name"] for one in _core.catalogue() if one["family"] == "selection")
+        assert sorted(offered) == sorted(item["name"] for item in _core.catalogue() if item["family"] == "selection")
         before = answers(page)
         page.select_option("[data-knob='parameters.selection']", "destination")
-        answered(page, before + 1)
+        wait_for_answers(page, before + 1)
         assert tomllib.loads(page.input_value(".text"))["parameters"]["selection"] == "destination"
         assert digest(page) == native(page)
 
 
-def test_the_way_over_satellites_is_that_of_the_instant(module, browser, tmp_path):
+def test_satellite_path_matches_current_time(module, browser, tmp_path):
     way = "links => links.map(link => link.dataset.link)"
     with opened(module, browser, tmp_path, viewport={"width": 1280, "height": 900}) as page:
         page.select_option("#start", "satellite.toml")

@@ -1,4 +1,4 @@
-"""The command with the compiled simulator, as a user runs it: in a process of its own."""
+"""Command with the compiled simulator in a process of its own."""
 
 import json
 
@@ -9,7 +9,7 @@ from optcp.scenarios.shipped import find
 SCENARIO = find("gmpls-section5")
 
 
-def test_the_scenario_that_comes_with_it_is_valid(command):
+def test_shipped_scenario_is_valid(command):
     assert "groups: switched, fixed" in command("validate", SCENARIO).stdout
 
 
@@ -22,12 +22,12 @@ def test_digests_do_not_depend_on_jobs_or_forking(command, tmp_path):
     assert found[0] == found[1] == found[2]
 
 
-def test_all_exhibits_and_the_report(command, tmp_path):
-    # One seed each: `make reproduce` has the quick size of all.
+def test_all_experiments_and_report(command, tmp_path):
+    # One seed each: `make reproduce` runs all with the quick size.
     done = command("reproduce", "--quick", "--seeds", 1, "--set", "flows=10+10", "--out", "out")
     assert "gmpls/table3  Comparison of protection switch delays" in done.stdout
     page = (tmp_path / "out" / "report" / "index.html").read_text()
-    missing = [one.id for one in select([]) if f'id="{one.id.replace("/", "-")}"' not in page]
+    missing = [item.id for item in select([]) if f'id="{item.id.replace("/", "-")}"' not in page]
     assert missing == []
 
 
@@ -52,7 +52,7 @@ def test_an_impossible_setting_stops_before_anything_is_written(command, tmp_pat
     assert not (tmp_path / "out").exists()
 
 
-def test_schema_and_list_answer(command):
+def test_schema_and_list_print_output(command):
     assert json.loads(command("schema").stdout)
     assert "ns2-2001" in command("list").stdout
 
@@ -73,7 +73,7 @@ def test_the_law_of_section_3_holds_for_the_rfcs_newreno(command, tmp_path):
 def test_best_delay_agrees_with_ns2(command, tmp_path):
     command("reproduce", "slides/best-delay", "--seeds", 40, "--out", "out")
     rows = result(tmp_path / "out", "slides/best-delay")["rows"]
-    # What independent runs of ns-2 give with the slides' own parameters (docs/details/slides.md).
+    # Independent ns-2 runs with the slides' own parameters (docs/details/slides.md).
     for row, ns2 in zip(rows, (0.4, -3.0, -9.0, -14.7), strict=True):
         assert abs(row["measured"] - ns2) < 3
 
@@ -85,14 +85,14 @@ def test_the_slides_first_set_up(command, tmp_path):
         for row in result(tmp_path / "out", "slides/queues")["rows"]
         if row["key"]["window"] == "5-10 s"
     }
-    # Five windows of 30 are 150 packets: 100 under way in 100 ms at 8 Mb/s, the rest queued but for 4 in transmission.
+    # Five windows of 30 are 150 packets: 100 in flight in 100 ms at 8 Mb/s, the others queued except 4 in transmission.
     for port in ("A->L0", "C->L4"):
         assert rows[port, "load_pct"] == 100
         assert 44 < rows[port, "queue_packets"] < 50
     assert rows["L5->L2", "load_pct"] == rows["L1->L2", "load_pct"] == 80
     first = {row["metric"]: row for row in result(tmp_path / "out", "slides/goodput")["rows"][:6]}
     assert first["one_run_gain_pct"]["paper"] == 28.72
-    # Before 10 s all is even: 8 Mb/s of goodput in each class.
+    # Before 10 s all is steady: 8 Mb/s of goodput in each class.
     curves = result(tmp_path / "out", "slides/goodput")["series"]
     one = next(curve for curve in curves if curve["key"] == {"delta_ms": 0, "class": "fixed"})
     assert all(abs(y - 8) < 0.2 for x, y in zip(one["x"], one["y"], strict=True) if 6 < x <= 10)

@@ -1,4 +1,4 @@
-"""The site built and opened as files: pages fit, nothing is fetched, search finds, the gallery can be made."""
+"""Site built and opened as files: pages fit, nothing is fetched, search works, the gallery can be reproduced."""
 
 import contextlib
 import os
@@ -26,7 +26,7 @@ def built(tmp_path_factory):
     out = tmp_path_factory.mktemp("site") / "out"
     command = [sys.executable, str(ROOT / "docs" / "site" / "build.py"), str(out)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
-    # Sphinx takes warnings, such as of a link that leads nowhere, for errors.
+    # Sphinx treats warnings, such as those of broken links, as errors.
     assert done.returncode == 0, done.stdout + done.stderr
     return out / "html"
 
@@ -37,7 +37,7 @@ def browser():
         pytest.skip("no Chromium is installed: pages are not opened")
     playwright = pytest.importorskip("playwright.sync_api")
     with playwright.sync_playwright() as driver:
-        # A container's only user is root, whom Chromium refuses its sandbox.
+        # A container's only user is root, for whom Chromium refuses its sandbox.
         chromium = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"] if os.geteuid() == 0 else [])
         yield chromium
         chromium.close()
@@ -45,7 +45,7 @@ def browser():
 
 @contextlib.contextmanager
 def window(browser, width):
-    """A window in which no page may have errors or ask for anything but files."""
+    """Return a window in which no page may have errors or request anything except files."""
     context = browser.new_context(viewport={"width": width, "height": 800}, color_scheme="light")
     page = context.new_page()
     errors = []
@@ -54,7 +54,7 @@ def window(browser, width):
     page.on(
         "request", lambda sent: None if sent.url.startswith(("file:", "data:", "blob:")) else errors.append(sent.url)
     )
-    # A page that is left while its playground begins gives up what that was reading.
+    # Leaving a page while its playground starts aborts its requests.
     page.on("requestfailed", lambda sent: None if sent.url.startswith("blob:") else errors.append(sent.url))
     yield page
     context.close()
@@ -144,7 +144,7 @@ def test_dark_and_light_are_switched_and_kept(page, built):
     assert page.evaluate(colour) == dark[0]
 
 
-def test_the_gallerys_pictures_of_runs_and_studies_are_made_by_their_commands(tmp_path):
+def test_gallery_commands_reproduce_pictures(tmp_path):
     chapters = (ROOT / "docs" / "details" / "gallery.md").read_text(encoding="utf-8").split("\n## ")[1:3]
     shown = re.findall(r"images/([^)]+)\)\n\n```\n(.*?)\n```", "".join(chapters), re.DOTALL)
     assert len(shown) == 7

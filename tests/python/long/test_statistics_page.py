@@ -1,4 +1,4 @@
-"""Every table of docs/details/statistics.md is that of a new simulation."""
+"""Tables of docs/details/statistics.md compared with a new simulation."""
 
 import subprocess
 import sys
@@ -7,5 +7,5 @@ from pathlib import Path
 DOCS = Path(__file__).parents[3] / "docs" / "details"
 
 
-def test_page_is_that_of_a_simulation():
+def test_page_matches_simulation():
     subprocess.run([sys.executable, DOCS / "statistics.py", "--check"], check=True)

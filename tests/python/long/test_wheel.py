@@ -1,6 +1,6 @@
-"""The wheels in clean environments, outside the checkout: optcp alone, with its papers, and at both ends of its ranges.
+"""Wheels in clean environments outside the checkout: optcp alone, with its papers, and with oldest and newest packages.
 
-`make test-wheel` runs this: it builds the wheels, and packages come from the registry.
+`make test-wheel` runs this; it builds the wheels, and packages come from the registry.
 """
 
 import json
@@ -24,7 +24,7 @@ INSTALLING = (ROOT / "docs" / "install.md").read_text(encoding="utf-8")
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 LOCKED = dict(re.findall(r"^(\S+)==(\S+)$", (ROOT / "requirements.lock").read_text(encoding="utf-8"), re.MULTILINE))
 EXTRAS = ("plot", "frames", "tle")
-"""They are tested with the oldest; with the newest by `notebook`, which brings the first two, and by `tle`."""
+"""Extras tested with the oldest packages; with the newest, `notebook` includes the first two, and `tle` is separate."""
 TESTED = (
     "test_stats",
     "test_cells",
@@ -35,12 +35,12 @@ TESTED = (
     "test_tles",
     "test_foreign",
 )
-"""Of tests/python: between them they use every library of the ranges."""
+"""Tests of tests/python that together use every library of the ranges."""
 MISSING = "Error: matplotlib is not installed: pip install 'optcp[plot]'\n"
 
 
 class Environment:
-    """An environment of its own, with an empty folder in which commands run."""
+    """Virtual environment with an empty folder for commands."""
 
     def __init__(self, folder):
         self.folder = folder / "work"
@@ -49,7 +49,7 @@ class Environment:
         self.bin = folder / "venv" / ("Scripts" if sys.platform == "win32" else "bin")
 
     def install(self, *what):
-        # Whatever comes as source would need a compiler, and is refused.
+        # Source packages would need a compiler, so refuse them.
         self("python", "-m", "pip", "install", "--quiet", "--no-compile", "--only-binary", ":all:", *what)
 
     def __call__(self, program, *arguments, status=0):
@@ -60,9 +60,9 @@ class Environment:
 
 
 def oldest():
-    """The lower end of every range."""
-    ranges = [*PROJECT["dependencies"], *(one for extra in EXTRAS for one in PROJECT["optional-dependencies"][extra])]
-    return [re.sub(r">=([^,]+).*", r"==\1", one) for one in ranges]
+    """Return the lower bound of every range."""
+    ranges = [*PROJECT["dependencies"], *(item for extra in EXTRAS for item in PROJECT["optional-dependencies"][extra])]
+    return [re.sub(r">=([^,]+).*", r"==\1", item) for item in ranges]
 
 
 @pytest.fixture(scope="module")
@@ -86,40 +86,42 @@ def test_the_wheel_of_the_core_has_no_paper(wheel, papers_wheel):
 
 
 def test_the_page_of_installing_says_how_large_the_wheel_is(wheel):
-    """Within a tenth: compilers differ."""
-    size = re.search(r"^\| wheel of `optcp`.*; unpacked \| ([\d.]+); ([\d.]+) \|$", INSTALLING, re.MULTILINE)
+    """The tolerance is a tenth, because compilers differ."""
+    size = re.search(r"^\| the wheel; unpacked, .* \| ([\d.]+); ([\d.]+) \|$", INSTALLING, re.MULTILINE)
     with zipfile.ZipFile(wheel) as archive:
-        files = [one for one in archive.infolist() if not one.filename.endswith(".wasm.gz")]
-    found = [sum(getattr(one, what) for one in files) / 1e6 for what in ("compress_size", "file_size")]
+        files = [item for item in archive.infolist() if not item.filename.endswith(".wasm.gz")]
+    found = [sum(getattr(file, what) for file in files) / 1e6 for what in ("compress_size", "file_size")]
     assert found == pytest.approx([float(size[1]), float(size[2])], rel=0.1)
 
 
-def made(folder, wheel, *, extras=(), versions=()):
-    found = Environment(folder)
-    found.install(f"{wheel}[{','.join(extras)}]" if extras else wheel, *versions)
-    (found.folder / "ring.toml").write_text(
+def installed_environment(folder, wheel, *, extras=(), versions=()):
+    result = Environment(folder)
+    result.install(f"{wheel}[{','.join(extras)}]" if extras else wheel, *versions)
+    (result.folder / "ring.toml").write_text(
         re.search(r"<!-- complete: ring.toml -->\n```toml\n(.*?)```", TUTORIAL, re.DOTALL)[1], encoding="utf-8"
     )
-    return found
+    return result
 
 
 @pytest.fixture(scope="module")
 def folder():
-    # Half a gigabyte each: not one of those that pytest keeps.
+    # Use a temporary directory of its own, because each environment takes 0.5 GB and pytest keeps some.
     with tempfile.TemporaryDirectory() as name:
         yield Path(name)
 
 
 @pytest.fixture(scope="module")
 def alone(folder, wheel):
-    return made(folder / "alone", wheel)
+    return installed_environment(folder / "alone", wheel)
 
 
 @pytest.fixture(scope="module", params=["oldest", "newest"])
 def ranged(request, folder, wheel, papers_wheel):
     extras, versions = (EXTRAS, oldest()) if request.param == "oldest" else (("notebook", "tle"), ())
     place = "--find-links", papers_wheel.parent
-    return made(folder / request.param, wheel, extras=(*extras, "papers"), versions=(*versions, *place)), request.param
+    return installed_environment(
+        folder / request.param, wheel, extras=(*extras, "papers"), versions=(*versions, *place)
+    ), request.param
 
 
 def shows_the_ring(environment):
@@ -132,15 +134,17 @@ def test_the_wheel_alone_runs_the_readme(alone):
     shows_the_ring(alone)
 
 
-def test_the_wheel_alone_says_what_brings_the_papers(alone):
+def test_wheel_without_papers_names_their_package(alone):
     for command in (["reproduce", "gmpls/table3"], ["evidence"], ["run", "gmpls-section5"]):
         assert "pip install 'optcp[papers]'" in alone("optcp", *command, status=2).stderr
 
 
 @pytest.fixture(scope="module")
 def with_papers(folder, wheel, papers_wheel):
-    # The registry may not have the packages yet: pip finds them beside each other.
-    return made(folder / "papers", wheel, extras=["papers"], versions=["--find-links", papers_wheel.parent])
+    # The registry may lack the packages, so pip also searches the wheel's directory.
+    return installed_environment(
+        folder / "papers", wheel, extras=["papers"], versions=["--find-links", papers_wheel.parent]
+    )
 
 
 def test_the_papers_reproduce_a_table_with_the_verdicts_of_the_baseline(with_papers):
@@ -149,7 +153,7 @@ def test_the_papers_reproduce_a_table_with_the_verdicts_of_the_baseline(with_pap
     assert (with_papers.folder / "results" / "gmpls" / "table3.json").is_file()
 
 
-def test_the_wheel_alone_says_what_a_figure_needs(alone):
+def test_wheel_without_extras_names_extra_for_figures(alone):
     alone("optcp", "run", "single-failure", "--out", "first")
     assert alone("optcp", "trace", "first", status=2).stderr == MISSING
 
@@ -166,7 +170,7 @@ def test_the_wheel_alone_has_the_playground_that_the_checkout_has(alone):
     assert (alone.folder / "playground.html").is_file() == (simulator() is not None), done.stderr
 
 
-def test_both_ends_of_the_ranges_give_the_numbers_of_the_readme(ranged):
+def test_oldest_and_newest_dependencies_give_readme_numbers(ranged):
     environment, _ = ranged
     shows_the_ring(environment)
 
@@ -182,7 +186,7 @@ def test_both_ends_of_the_ranges_give_the_numbers_of_the_readme(ranged):
         ("optcp sensitivity gmpls/table3 --samples 2 --seeds 2 --out space", "space/sensitivity/gmpls/table3.json"),
     ],
 )
-def test_both_ends_of_the_ranges_draw_and_write(ranged, command, made):
+def test_oldest_and_newest_dependencies_draw_and_write(ranged, command, made):
     environment, _ = ranged
     environment(*shlex.split(command))
     assert (environment.folder / made).stat().st_size > 0
@@ -192,7 +196,7 @@ def test_the_notebook_runs(ranged):
     environment, which = ranged
     if which == "oldest":
         pytest.skip("JupyterLab is of no range that a result depends on")
-    # Where a notebook lies it writes its results.
+    # A notebook writes its results next to itself.
     place = environment.folder / "notebook"
     place.mkdir()
     shutil.copy(ROOT / "docs" / "tutorials" / "ring.ipynb", place)
@@ -202,10 +206,10 @@ def test_the_notebook_runs(ranged):
     assert {"execute_result", "stream"} & {output["output_type"] for output in outputs}
 
 
-def test_both_ends_of_the_ranges_pass_tests_of_what_uses_them(ranged):
+def test_oldest_and_newest_dependencies_pass_tests(ranged):
     environment, which = ranged
     environment.install(*(f"{name}=={LOCKED[name]}" for name in ("hypothesis", "pyarrow", "pytest", "syrupy")))
-    # What an old library says of a newer Python is not for us to mend.
+    # Warnings of an old library about a newer Python are not our bugs.
     warnings = ("-W", "default") if which == "oldest" else ()
     files = [ROOT / "tests" / "python" / f"{name}.py" for name in TESTED]
     options = ["--quiet", "-p", "no:cacheprovider", "-c", ROOT / "pyproject.toml", f"--rootdir={ROOT}", *warnings]

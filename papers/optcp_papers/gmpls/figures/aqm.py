@@ -1,4 +1,4 @@
-"""Figures of gmpls/aqm: a protection switch under queues that drop or mark by a control law."""
+"""Figures of gmpls/aqm: a protection switchover with AQM queues."""
 
 from matplotlib.axes import Axes
 
@@ -11,28 +11,28 @@ GREY = "#888888"
 MESH = "germany50"
 QUEUE = "queue_after_ms"
 METRICS = {
-    "cost_minus_drop_tail_points": "cost less drop-tail's (points)",
-    QUEUE: "queue behind the switch (ms)",
+    "cost_minus_drop_tail_points": "cost minus drop-tail cost (points)",
+    QUEUE: "queue after switchover (ms)",
 }
 MESH_METRICS = {
-    "cost_minus_drop_tail_points": "cost less drop-tail's (points)",
-    "extra_p95_minus_drop_tail_ms": "95th percentile, likewise (ms)",
-    QUEUE: "queue behind the switch (ms)",
+    "cost_minus_drop_tail_points": "cost minus drop-tail cost (points)",
+    "extra_p95_minus_drop_tail_ms": "increase of 95th percentile minus drop-tail's (ms)",
+    QUEUE: "queue after switchover (ms)",
 }
 
 
 @draws("gmpls/aqm")
 def aqm(result: Result) -> list[Figure]:
-    """One figure for section 5's worlds, a column a world, and one for the mesh."""
+    """Draw one figure for section 5's network, with one column per variant, and one for the mesh."""
     worlds = [world for world in dict.fromkeys(str(row.key["world"]) for row in result.rows) if world != MESH]
-    # A quick look may have none of section 5's worlds.
+    # Quick runs may omit section 5's network.
     return [*([_section5(result, worlds)] if worlds else []), _mesh(result)]
 
 
 def _section5(result: Result, worlds: list[str]) -> Figure:
     caption = (
-        "Section 5's world: what the failure costs in goodput of the first 1.5 s against the same world without it, "
-        "less the same with drop-tail; and the mean queue at L5->L6; by δ, with 95 % intervals."
+        "Section 5's network: goodput lost to the failure in the first 1.5 s, relative to the same run without it, "
+        "minus the drop-tail value; and mean queue at L5->L6; by δ, with 95 % intervals."
     )
     with canvas(8.2, 5.6) as figure:
         panels = figure.subplots(len(METRICS), len(worlds), sharey=True, sharex="row", squeeze=False)
@@ -44,7 +44,7 @@ def _section5(result: Result, worlds: list[str]) -> Figure:
                 if metric == QUEUE:
                     panel.set_xticks([1, 10, 100], ["1", "10", "100"])
                     panel.set_xticks([], minor=True)
-            # Under all panels, of which there may be an even number.
+            # Centred under all panels, whose number may be even.
             line[(len(worlds) - 1) // 2].set_xlabel(label, x=0.5 if len(worlds) % 2 else 1.1)
         for panel, world in zip(panels[0], worlds, strict=True):
             panel.set_title(world.removeprefix("section 5, ").replace(", ", ",\n"))
@@ -55,9 +55,8 @@ def _section5(result: Result, worlds: list[str]) -> Figure:
 
 def _mesh(result: Result) -> Figure:
     caption = (
-        "germany50, δ = 50 ms, with 95 % intervals: what the cut costs in goodput of the first 1.5 s, and how much "
-        "longer flows take by their 95th percentile, each less the same with drop-tail; the mean queue at "
-        "Kassel->Fulda."
+        "germany50, δ = 50 ms, with 95 % intervals: goodput lost to the failure in the first 1.5 s, and increase of "
+        "the 95th percentile of completion times, each minus the drop-tail value; mean queue at Kassel->Fulda."
     )
     with canvas(8.2, 3.2) as figure:
         panels = figure.subplots(1, len(MESH_METRICS), sharey=True, squeeze=False)[0]
@@ -72,7 +71,7 @@ def _rows(result: Result, world: str, metric: str) -> list[Row]:
 
 
 def _panel(panel: Axes, rows: list[Row]) -> None:
-    """A line of marks a queue, the first one on top, a colour a delay."""
+    """Draw one line of markers per queue, the first on top, and one colour per delay."""
     queues = list(dict.fromkeys(str(row.key["queue"]) for row in rows))
     delays = list(dict.fromkeys(row.key["delta_ms"] for row in rows))
     for number, (delay, colour) in enumerate(zip(delays, COLOURS, strict=False)):

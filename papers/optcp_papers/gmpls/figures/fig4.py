@@ -1,4 +1,4 @@
-"""Figure 4 of the GMPLS paper: new segments by round trip of recovery, and the burst at which a restart wins."""
+"""Figure 4 of the GMPLS paper: new segments per round trip of recovery, and the burst from which a restart wins."""
 
 from typing import Any
 
@@ -11,10 +11,10 @@ from optcp.plots.svg import canvas, render
 COLOURS = ("#0072B2", "#D55E00", "#009E73")
 CURVE_STYLES: dict[str, dict[str, Any]] = {
     "runs, no wait": {"color": "#0072B2", "marker": "o", "markersize": 3, "linewidth": 0.8},
-    "runs, with the timer's wait": {"color": "#D55E00", "marker": "s", "markersize": 3, "linewidth": 0.8},
-    "equation 3 as printed": {"color": "#009E73", "linestyle": "--"},
+    "runs, with the RTO": {"color": "#D55E00", "marker": "s", "markersize": 3, "linewidth": 0.8},
+    "equation 3 as published": {"color": "#009E73", "linestyle": "--"},
     "equation 3 over mbz round trips": {"color": "#CC79A7", "linestyle": ":"},
-    "longest burst there can be": {"color": "#888888", "linewidth": 0.8},
+    "maximum possible burst": {"color": "#888888", "linewidth": 0.8},
 }
 
 
@@ -24,7 +24,7 @@ def _values(curves: list[Series], name: str) -> list[str]:
 
 @draws("gmpls/fig4")
 def fig4(result: Result) -> list[Figure]:
-    """The law's two panels, a row a profile; and the crossing burst, a panel a profile."""
+    """Draw the law in two panels with one row per profile, and the crossing burst in one panel per profile."""
     law = [curve for curve in result.series if "panel" in curve.key]
     crossings = [curve for curve in result.series if "panel" not in curve.key]
     return [_law(law, result.exhibit), _crossing(crossings, result.exhibit)]
@@ -51,7 +51,7 @@ def _law(curves: list[Series], name: str) -> Figure:
 
 
 def _law_panel(axis: Axes, curves: list[Series]) -> None:
-    # Smaller markers on top of larger ones: where bursts agree all of them show.
+    # Draw smaller markers on top of larger ones, so that equal values of several bursts are visible.
     for colour, size, burst in zip(COLOURS, (7, 5, 3), _values(curves, "burst"), strict=False):
         for curve in (curve for curve in curves if str(curve.key["burst"]) == burst):
             if curve.name == "law":
@@ -67,9 +67,9 @@ def _law_panel(axis: Axes, curves: list[Series]) -> None:
 def _crossing(curves: list[Series], name: str) -> Figure:
     profiles = _values(curves, "profile")
     caption = (
-        "The largest burst up to which fast recovery has got as far as a restart in slow start, after as many round "
-        "trips as the burst is long. On the grey line recovery is never behind: no longer burst leaves three "
-        "duplicate ACKs."
+        "Largest burst for which fast recovery has reached at least as far as a restart in slow start, after as many "
+        "round trips as the burst has segments. On the grey line recovery is never behind: longer bursts leave fewer "
+        "than three duplicate ACKs."
     )
     with canvas(8.2, 3.6) as figure:
         axes = figure.subplots(1, len(profiles), sharey=True, squeeze=False)[0]

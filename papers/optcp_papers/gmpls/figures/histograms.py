@@ -7,11 +7,11 @@ from matplotlib.axes import Axes
 from optcp.papers.model import Series
 
 LENGTHS = {1: "#0072B2", 2: "#56B4E9", 10: "#009E73", 20: "#E69F00", 50: "#D55E00", 100: "#CC79A7"}
-"""Colours of d, the length of the backup in milliseconds."""
+"""Colours by d, the additional delay of the backup in ms."""
 
 
 def draw(panel: Axes, series: Sequence[Series]) -> None:
-    """Draw the series "histogram" and their fits, each in the colour of its d."""
+    """Draw the histograms and their fits, each in the colour of its d."""
     for curve in series:
         d = int(curve.key["d_ms"])
         if curve.name == "histogram":

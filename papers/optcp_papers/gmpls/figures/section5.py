@@ -10,7 +10,7 @@ FAILURE_S = 5.0
 
 @draws("gmpls/fig7")
 def fig7(result: Result) -> list[Figure]:
-    """One figure an (interpretation, kind of curve), one panel a delay."""
+    """Draw one figure per (interpretation, kind of curve), with one panel per delay."""
     drawn = []
     for reading in distinct(result.series, "flows"):
         of_reading = where(result.series, flows=reading)
@@ -19,7 +19,7 @@ def fig7(result: Result) -> list[Figure]:
             caption = f"{reading} flows, {name}: goodput in 10 ms intervals in % of the backbone bandwidth"
             if any(curve.ci95 for curve in curves):
                 caption += ", shaded: 95 % interval"
-            caption += ". Dashed: the failure at 5 s; dotted: the protection switch."
+            caption += ". Dashed: the failure at 5 s; dotted: the switchover."
             drawn += _by_delay(result, curves, f"{reading}-{name}", caption)
     return drawn
 
@@ -42,7 +42,7 @@ def _by_delay(result: Result, curves: list[Series], part: str, caption: str) -> 
 
 @draws("gmpls/fig8")
 def fig8(result: Result) -> list[Figure]:
-    """One panel an interpretation: histograms as markers and their normal fits as curves, as the paper draws them."""
+    """Draw histograms as markers and their normal fits as curves, one panel per interpretation."""
     readings, delays = (distinct(result.series, name) for name in ("flows", "delta_ms"))
     caption = (
         "Histograms of f(δ) with a resolution of 5 % (a marker at x stands for [x, x + 5 %)) and their normal fits."
@@ -65,13 +65,13 @@ def fig8(result: Result) -> list[Figure]:
 
 @draws("gmpls/table3")
 def table3(result: Result) -> list[Figure]:
-    """One panel a metric: printed values and both interpretations with their intervals."""
+    """Draw published and simulated values with their intervals, one panel per metric."""
     titles = {
         "rel_goodput_pct": "goodput gain (%)",
         "worse_than_zero_pct": "runs worse than δ = 0 (%)",
         "best_pct": "runs in which δ is best (%)",
     }
-    caption = "Table 3: printed values and measured ones with 95 % intervals."
+    caption = "Table 3: published values, and simulated values with 95 % intervals."
     readings = dict(zip(distinct(result.rows, "flows"), COLOURS, strict=False))
     with page(result, caption, (8.2, 3.2), 1, len(titles)) as made:
         for panel, (metric, title) in zip(made.all, titles.items(), strict=True):

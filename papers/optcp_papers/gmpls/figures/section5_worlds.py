@@ -1,4 +1,4 @@
-"""Figures of the worlds that section 5 of the GMPLS paper mentions beside its own."""
+"""Figures of the variants of section 5 of the GMPLS paper."""
 
 from matplotlib.axes import Axes
 
@@ -13,14 +13,14 @@ CLASSES = {"switched": "#0072B2", "fixed": "#D55E00"}
 
 @draws("gmpls/section5.2")
 def section52(result: Result) -> list[Figure]:
-    """Gain over the delay by load and by number of flows; settling times."""
+    """Draw the gain over the delay by load and number of flows, and settling times."""
     return [*_gains(result), *_settling(result)]
 
 
 def _gains(result: Result) -> list[Figure]:
     caption = (
         "Goodput in (5 s, 6.5 s] against δ = 0 over δ, mean with 95 % interval. Left: access at 90 % (full lines) and "
-        "at 60 % (dashed); right: numbers of flows a class, access at 90 %."
+        "at 60 % (dashed); right: numbers of flows per class, access at 90 %."
     )
     with page(result, caption, (8.2, 3.6), 1, 2, part="gain") as made:
         left, right = made.all
@@ -45,36 +45,36 @@ def _gains(result: Result) -> list[Figure]:
 
 def _settling(result: Result) -> list[Figure]:
     caption = (
-        "Time from the switch until the flows have settled, δ = 50 ms, with 95 % bootstrap intervals, by flows a class "
-        "and by access delays as multiples of 10 to 100 ms."
+        "Settling time after the switchover, δ = 50 ms, with 95 % bootstrap intervals, by flows per class and by "
+        "access delays as multiples of 10 to 100 ms."
     )
     rows = where(result.rows, "settle_s")
     by_flows = sorted(where(rows, access_delay_scale=1), key=lambda row: list(FLOWS).index(str(row.key["flows"])))
     readings = distinct([row for row in rows if row.key["access_delay_scale"] != 1], "flows")
     ratios, columns = [1.8, *(1 for _ in readings)], 1 + len(readings)
     with page(result, caption, (8.2, 3.0), 1, columns, part="settling", sharey=True, width_ratios=ratios) as made:
-        _by(made.panel, by_flows, "flows", "flows a class")
+        _by(made.panel, by_flows, "flows", "flows per class")
         for panel, flows in zip(made.all[1:], readings, strict=True):
             scaled = sorted(where(rows, flows=flows), key=lambda row: float(row.key["access_delay_scale"]))
             _by(panel, scaled, "access_delay_scale", f"access delays, {flows} flows")
-        made.label(y="settled after (s)")
+        made.label(y="settling time (s)")
         made.panel.set_ylim(bottom=0)
         made.legend(2)
     return made.drawn
 
 
 def _by(panel: Axes, rows: list[Row], name: str, label: str) -> None:
-    """One place a value of the key `name`, one mark a class."""
+    """Draw one marker per class at each value of the key `name`."""
     marks(panel, rows, "class", CLASSES)
     places(panel, distinct(rows, name), label)
 
 
 @draws("gmpls/section5.3")
 def section53(result: Result) -> list[Figure]:
-    """Left: goodput over the delay; right: which delay is best, printed and measured."""
+    """Draw goodput over the delay (left) and the best delay, published and simulated (right)."""
     caption = (
         "A link that is down for δ. Left: goodput in (5 s, 6.5 s] against δ = 0; right: runs in which δ is best, "
-        "printed and measured; 95 % intervals."
+        "published and simulated; 95 % intervals."
     )
     readings = distinct(result.rows, "flows")
     labels = {"rel_goodput_pct": "goodput against δ = 0 (%)", "best_pct": "runs in which δ is best (%)"}

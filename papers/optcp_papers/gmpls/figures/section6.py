@@ -10,14 +10,14 @@ from optcp_papers.gmpls.figures import histograms
 from optcp_papers.gmpls.figures.histograms import LENGTHS
 
 MARKERS = {5: "o", 10: "s", 20: "^", 50: "D", 100: "v"}
-"""One a delta, in milliseconds."""
+"""Marker of each delta, in ms."""
 FAILURE_S = 5.0
 
 
 @draws("gmpls/fig10")
 @draws("gmpls/fig12")
 def curves(result: Result) -> list[Figure]:
-    """One panel a delta, one curve a d."""
+    """Draw one panel per delta, with one curve per d."""
     deltas = distinct(result.series, "delta_ms")
     caption = (
         "Goodput in 100 ms intervals in % of the access bandwidth, mean over seeds, shaded: 95 % interval. "
@@ -29,7 +29,7 @@ def curves(result: Result) -> list[Figure]:
             bands(panel, where(result.series, delta_ms=delta), "d_ms", LENGTHS, "d = {} ms")
             events(panel, FAILURE_S)
             panel.set_title(f"δ = {delta} ms")
-        # Once all are drawn: a shared axis that is fixed at one end grows no more at the other.
+        # Set the limit after all panels are drawn: a shared axis stops autoscaling once one of its ends is fixed.
         made.panel.set_ylim(bottom=0)
         made.panel.set_xlim(result.series[0].x[0], result.series[0].x[-1])
         made.label(x="time (s)", y="goodput (% of access bandwidth)", middle=True)
@@ -39,7 +39,7 @@ def curves(result: Result) -> list[Figure]:
 
 @draws("gmpls/fig11")
 def fig11(result: Result) -> list[Figure]:
-    """Histograms as markers and their normal fits as curves, as the paper draws them."""
+    """Draw histograms as markers and their normal fits as curves, as in the paper."""
     caption = (
         "Histograms of f(d) with a resolution of 1 % (a marker at x stands for [x, x + 1 %)) and their normal fits."
     )
@@ -50,7 +50,7 @@ def fig11(result: Result) -> list[Figure]:
 
 @draws("gmpls/fig13")
 def fig13(result: Result) -> list[Figure]:
-    """A group of bars a delta, a bar a d, with its interval."""
+    """Draw one group of bars per delta and one bar per d, with its interval."""
     rows = where(result.rows, "best_pct")
     caption = "Share of the runs in which a d has the most goodput in (5 s, 6.5 s], by δ, with 95 % intervals."
     with page(result, caption, (8.2, 3.2)) as made:
@@ -63,7 +63,7 @@ def fig13(result: Result) -> list[Figure]:
 
 @draws("gmpls/fig14")
 def fig14(result: Result) -> list[Figure]:
-    """A curve a delta over d; a mark every simulated d."""
+    """Draw one curve per delta over d, with a marker at every simulated d."""
     caption = "Goodput in (5 s, 6.5 s] in % of the access bandwidth over d, by δ, with 95 % intervals."
     with page(result, caption, (8.2, 3.6)) as made:
         for (delta, marker, rows), colour in zip(
@@ -80,13 +80,13 @@ def fig14(result: Result) -> list[Figure]:
 
 @draws("gmpls/table4")
 def table4(result: Result) -> list[Figure]:
-    """One panel a metric: printed values and measured ones with their intervals."""
+    """Draw published and simulated values with their intervals, one panel per metric."""
     titles = {
         "rel_goodput_pct": "goodput against d = 1 ms (%)",
         "worse_than_1ms_pct": "runs worse than d = 1 ms (%)",
         "best_pct": "runs in which d is best (%)",
     }
-    caption = "Table 4: printed values and measured ones with 95 % intervals, δ = 5 ms."
+    caption = "Table 4: published values, and simulated values with 95 % intervals, δ = 5 ms."
     with page(result, caption, (8.2, 3.2), 1, len(titles)) as made:
         for panel, (metric, title) in zip(made.all, titles.items(), strict=True):
             _compared(panel, [row for row in where(result.rows, metric) if row.paper is not None])
@@ -97,9 +97,9 @@ def table4(result: Result) -> list[Figure]:
 
 @draws("gmpls/table5")
 def table5(result: Result) -> list[Figure]:
-    """One panel a delta: printed values and measured ones over d."""
+    """Draw published and simulated values over d, one panel per delta."""
     deltas = distinct(result.rows, "delta_ms")
-    caption = "Table 5: printed values and measured ones with 95 % intervals; goodput against d = 1 ms in %."
+    caption = "Table 5: published values, and simulated values with 95 % intervals; goodput against d = 1 ms in %."
     with page(result, caption, (8.2, 3.2), 1, len(deltas), sharey=True) as made:
         for panel, delta in zip(made.all, deltas, strict=True):
             _compared(panel, where(result.rows, delta_ms=delta))
@@ -110,7 +110,7 @@ def table5(result: Result) -> list[Figure]:
 
 
 def _compared(panel: Axes, rows: list[Row]) -> None:
-    """Printed values as grey diamonds, measured ones beside them with their intervals, one place a d."""
+    """Draw published values as grey diamonds and simulated ones next to them with intervals, by d."""
     printed(panel, rows, size=4)
-    intervals.marks(panel, [at + 0.2 for at in range(len(rows))], rows, LENGTHS[1], "measured")
+    intervals.marks(panel, [at + 0.2 for at in range(len(rows))], rows, LENGTHS[1], "simulated")
     places(panel, [row.key["d_ms"] for row in rows], "d (ms)")

@@ -1,4 +1,4 @@
-"""Figures of section 7 of the GMPLS paper: what follows the repair of the link."""
+"""Figures of section 7 of the GMPLS paper: behaviour after the repair."""
 
 from optcp.papers.model import Result
 from optcp.plots import intervals
@@ -13,7 +13,7 @@ REPAIR_S = 10.0
 
 @draws("gmpls/fig15")
 def fig15(result: Result) -> list[Figure]:
-    """A group of bars a d, a bar a strategy, with its interval."""
+    """Draw one group of bars per d and one bar per strategy, with its interval."""
     caption = "Share of the runs in which a strategy has the most goodput in (10 s, 11.5 s], with 95 % intervals."
     with page(result, caption, (8.2, 3.2)) as made:
         grouped(made.panel, result.rows, "strategy", STRATEGIES)
@@ -26,7 +26,7 @@ def fig15(result: Result) -> list[Figure]:
 
 @draws("gmpls/fig16")
 def fig16(result: Result) -> list[Figure]:
-    """Histograms as markers and their normal fits as curves, as the paper draws them."""
+    """Draw histograms as markers and their normal fits as curves, as in the paper."""
     caption = (
         "Histograms of f(d), optical over electrical goodput, with a resolution of 1 % (a marker at x stands for "
         "[x, x + 1 %)) and their normal fits."
@@ -38,9 +38,9 @@ def fig16(result: Result) -> list[Figure]:
 
 @draws("gmpls/table6")
 def table6(result: Result) -> list[Figure]:
-    """One panel a metric: printed values, the emulation, and the exact rule."""
+    """Draw published values, the emulation, and the exact rule, one panel per metric."""
     titles = {"opt_vs_el_pct": "optical against electrical (%)", "opt_better_pct": "runs with optical better (%)"}
-    caption = "Table 6: printed values and measured ones with 95 % intervals."
+    caption = "Table 6: published values, and simulated values with 95 % intervals."
     with page(result, caption, (8.2, 3.2), 1, len(titles)) as made:
         for panel, (metric, title) in zip(made.all, titles.items(), strict=True):
             emulated = where(result.rows, metric)
@@ -58,7 +58,7 @@ def table6(result: Result) -> list[Figure]:
 
 @draws("gmpls/section7.2")
 def section7_2(result: Result) -> list[Figure]:
-    """Goodput over time by strategy, a panel a d; gain of optical over d by the limit of the merge queue."""
+    """Draw goodput over time by strategy, one panel per d, and the gain of optical by limit of the merge queue."""
     return [*_goodput(result), *_gains(result)]
 
 

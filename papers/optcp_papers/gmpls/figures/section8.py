@@ -22,7 +22,7 @@ GOODPUT = "goodput (% of access bandwidth)"
 
 @draws("gmpls/fig18")
 def fig18(result: Result) -> list[Figure]:
-    """One panel a scheme, one curve a scenario."""
+    """Draw one panel per scheme and one curve per scenario."""
     caption = (
         "Goodput in 100 ms intervals in % of the access bandwidth, mean over seeds, shaded: 95 % interval. "
         "Dashed: the failure at 5 s and the repair at 10 s."
@@ -41,8 +41,8 @@ def fig18(result: Result) -> list[Figure]:
 
 @draws("gmpls/fig19")
 def fig19(result: Result) -> list[Figure]:
-    """One panel a window, a mark a (scenario, scheme)."""
-    titles = {"switchover_pct": "switch-over, (5 s, 7.5 s]", "switchback_pct": "switch-back, (10 s, 11.5 s]"}
+    """Draw one panel per window, with one marker per (scenario, scheme)."""
+    titles = {"switchover_pct": "switchover, (5 s, 7.5 s]", "switchback_pct": "switch-back, (10 s, 11.5 s]"}
     caption = "Goodput in % of the access bandwidth by scheme and scenario, with 95 % intervals."
     with page(result, caption, (8.2, 3.6), 1, len(titles)) as made:
         for panel, (metric, title) in zip(made.all, titles.items(), strict=True):
@@ -56,7 +56,7 @@ def fig19(result: Result) -> list[Figure]:
 
 @draws("gmpls/table8")
 def table8(result: Result) -> list[Figure]:
-    """Packets lost on the dead link, a group of bars a scenario, a bar a scheme."""
+    """Draw the packets lost on the dead link, one group of bars per scenario and one bar per scheme."""
     titles = {"lost_data": "data packets lost on the dead link", "lost_acks": "ACKs lost on the dead link"}
     caption = "Packets lost at and on the dead link, by scenario and scheme, with 95 % intervals, δ = 5 ms."
     with page(result, caption, (8.2, 3.2), 1, len(titles), sharey=True) as made:
@@ -64,14 +64,14 @@ def table8(result: Result) -> list[Figure]:
             grouped(panel, where(result.rows, metric), "mechanism", MECHANISMS)
             places(panel, SCENARIOS, "scenario")
             panel.set_title(title)
-        made.label(y="packets a run")
+        made.label(y="packets per run")
         made.legend(len(MECHANISMS))
     return made.drawn
 
 
 @draws("gmpls/every-scheme")
 def every_scheme(result: Result) -> list[Figure]:
-    """One panel a profile, a mark a (scenario, scheme)."""
+    """Draw one panel per profile, with one marker per (scenario, scheme)."""
     caption = "Goodput of (5 s, 7.5 s] in % of the access bandwidth by scheme and scenario, with 95 % intervals."
     profiles = distinct(result.rows, "profile")
     with page(result, caption, (8.2, 3.8), 1, len(profiles), sharey=True) as made:

@@ -1,4 +1,4 @@
-"""Figures of what goes beyond the LBAS paper, in the smaller copy of its network."""
+"""Figures of the extensions of the LBAS paper in the smaller copy of its network."""
 
 from matplotlib.axes import Axes
 
@@ -22,11 +22,11 @@ SHARES_PCT = (0.1, 1, 10, 100)
 
 @draws("lbas/today")
 def today(result: Result) -> list[Figure]:
-    """A row for each number of flows, a column for each quantity; senders side by side."""
+    """Draw one row per number of flows and one column per quantity, senders side by side."""
     senders, flows = (distinct(result.rows, name) for name in ("profile", "flows_per_lightpath"))
     caption = (
-        "Utilisation, dropped bytes and queue with 95 % intervals, by sender: with anycast switching and without, for "
-        "each bundling degree; by flows a lightpath. Smaller copy of the network."
+        "Utilisation, dropped bytes and queue with 95 % intervals, by sender and flows per lightpath: with and without "
+        "anycast switching, for each bundling degree. Smaller copy of the network."
     )
     with page(result, caption, (9.2, 1.6 + 2.4 * len(flows)), len(flows), len(SHARES), sharex=True) as made:
         for across, number in zip(made.panels, flows, strict=True):
@@ -42,10 +42,10 @@ def today(result: Result) -> list[Figure]:
 
 @draws("lbas/choices")
 def choices(result: Result) -> list[Figure]:
-    """A panel for each quantity; a line for each choice."""
+    """Draw one panel per quantity and one line per choice."""
     names = distinct(result.rows, "choice")
     caption = (
-        "What each unstated parameter changes at b_D = 2 with 10 flows a lightpath, with 95 % intervals. Smaller copy "
+        "Effect of each unstated parameter at b_D = 2 with 10 flows per lightpath, with 95 % intervals. Smaller copy "
         "of the network."
     )
     with page(result, caption, (9.2, 1.2 + 0.3 * len(names)), 1, len(SHARES), sharey=True) as made:
@@ -64,7 +64,7 @@ def choices(result: Result) -> list[Figure]:
 
 
 def _beside_each_other(panel: Axes, senders: list[str], rows: list[Row]) -> None:
-    """Values at the place of their sender, a marker for each degree, a colour for each mode."""
+    """Draw values at the position of their sender, one marker per degree and one colour per mode."""
     degrees = distinct(rows, "bundling_degree")
     kinds = [(anycast, degree) for anycast in COLOURS for degree in degrees]
     for number, (anycast, degree) in enumerate(kinds):
@@ -78,21 +78,21 @@ def _beside_each_other(panel: Axes, senders: list[str], rows: list[Row]) -> None
 
 @draws("lbas/buffer")
 def buffer(result: Result) -> list[Figure]:
-    """Utilisation over the buffer, a curve for each bundling degree and mode."""
+    """Draw utilisation over the buffer, one curve per bundling degree and mode."""
     caption = (
-        "Utilisation over the buffer of a lightpath with 95 % intervals, by bundling degree, with anycast switching "
-        "(lines) and without (dashes). 10 flows of inet-2011 a lightpath, smaller copy of the network."
+        "Utilisation over the buffer per lightpath with 95 % intervals, by bundling degree, with anycast switching "
+        "(lines) and without (dashes). 10 flows of inet-2011 per lightpath, smaller copy of the network."
     )
     with page(result, caption, (7.4, 4.2)) as made:
         for curve in result.series:
             degree, anycast = int(curve.key["bundling_degree"]), str(curve.key["anycast"])
-            # One lightpath leaves nothing to choose.
+            # With one lightpath both modes are the same.
             if degree > 1 or anycast == "no":
                 label = f"b_D = {degree}" + (f", {LABELS[anycast]}" if degree > 1 else "")
                 intervals.line(made.panel, curve, DEGREE_COLOURS[degree], STYLES[anycast], label)
         made.panel.set_xscale("log")
         ticks(made.panel, "x", result.series[0].x)
-        made.label(x="buffer of a lightpath (C RTT)", y="utilisation (%)")
+        made.label(x="buffer per lightpath (BDP)", y="utilisation (%)")
         made.panel.set_ylim(0, 100)
         made.legend(at="outside right center")
     return made.drawn
@@ -100,12 +100,12 @@ def buffer(result: Result) -> list[Figure]:
 
 @draws("lbas/mix")
 def mix(result: Result) -> list[Figure]:
-    """A panel for each sender and load: which share of the short flows takes longer."""
+    """Draw the share of short flows with a longer completion time, one panel per sender and load."""
     names = ("profile", "short_flows_pct")
     places = list(dict.fromkeys(tuple(curve.key[name] for name in names) for curve in result.series))
     caption = (
-        "Short flows beside long ones and UDP: which share of them takes longer than a time, with anycast switching "
-        "(lines) and without (dashes). Smaller copy of the network."
+        "Short flows together with long ones and UDP: share of short flows with a longer completion time, with anycast "
+        "switching (lines) and without (dashes). Smaller copy of the network."
     )
     across = 2 if len(places) > 1 else 1
     down = -(-len(places) // across)
@@ -121,6 +121,6 @@ def mix(result: Result) -> list[Figure]:
             ticks(panel, "x", TIMES_MS)
             ticks(panel, "y", SHARES_PCT)
             panel.set_xlabel("completion time (ms)")
-            panel.set_ylabel("take longer (%)")
+            panel.set_ylabel("flows with longer completion time (%)")
         made.legend(4)
     return made.drawn

@@ -12,9 +12,9 @@ from optcp.plots.registry import Figure, draws
 COLOURS = {"yes": "#0072B2", "no": "#D55E00"}
 LABELS = {"yes": "with anycast switching", "no": "without"}
 TABLES = {
-    "lbas/table1": ("throughput_gbps", "throughput of a lightpath (Gb/s)"),
-    "lbas/table2": ("drop_mbps", "drops of a lightpath (Mb/s)"),
-    "lbas/table3": ("queue_mb", "queue of a port (MB)"),
+    "lbas/table1": ("throughput_gbps", "throughput per lightpath (Gb/s)"),
+    "lbas/table2": ("drop_mbps", "drops per lightpath (Mb/s)"),
+    "lbas/table3": ("queue_mb", "queue per port (MB)"),
 }
 
 
@@ -22,7 +22,7 @@ TABLES = {
 @draws("lbas/table2")
 @draws("lbas/table3")
 def table(result: Result) -> list[Figure]:
-    """One figure an interpretation: a panel for each number of flows, measured and printed values over the degree."""
+    """Draw one figure per interpretation, one panel per number of flows, published and simulated values."""
     metric, label = TABLES[result.exhibit]
     drawn = []
     for number, reading in enumerate(distinct(where(result.rows, metric), "profile")):
@@ -34,15 +34,15 @@ def _figure(result: Result, part: str, reading: str, label: str, rows: Sequence[
     flows = distinct(rows, "flows_per_lightpath")
     degrees = sorted({int(row.key["bundling_degree"]) for row in rows})
     caption = (
-        f"{reading}: measured values with 95 % intervals (filled), and printed values (hollow), over the "
-        "bundling degree, by flows a lightpath."
+        f"{reading}: simulated values with 95 % intervals (filled), and published values (hollow), over the "
+        "bundling degree, by flows per lightpath."
     )
     with page(result, caption, (9.2, 3.2), 1, len(flows), part=part, sharey=True) as made:
         for panel, number in zip(made.all, flows, strict=True):
             _panel(panel, degrees, where(rows, flows_per_lightpath=number))
             panel.set_title(f"{number} flows")
             places(panel, degrees, "bundling degree")
-            # Also where a panel has few of them.
+            # Set the range even for panels with few degrees.
             panel.set_xlim(-0.3, len(degrees) - 0.7)
         made.label(y=label)
         made.panel.set_ylim(bottom=0)

@@ -1,4 +1,4 @@
-"""What a change of the path costs, change by change and by kind."""
+"""Figures of leo/changes: cost of a path change, by change and by kind."""
 
 from optcp.papers.model import Result
 from optcp.plots.intervals import marks
@@ -8,24 +8,24 @@ from optcp_papers.leo.changes import CLASSES
 from optcp_papers.leo.paper import LABELS
 
 APART = 0.12
-"""By how much marks of one kind stand apart."""
+"""Distance between the markers of one kind."""
 LINEAR_MS = 100
-"""Up to where an axis of costs is linear; it is logarithmic beyond."""
+"""Limit of the linear part of a cost axis; it is logarithmic beyond."""
 TICKS_MS = (-10_000, -1000, -100, 0, 100, 1000, 10_000)
 PARTS = {"the path is shorter or longer": CLASSES[:-1], "outage": CLASSES[-1:]}
 
 
 @draws("leo/changes")
 def changes(result: Result) -> list[Figure]:
-    """Each change, and means by kind."""
+    """Draw each change, and means by kind."""
     return [*each(result), *means(result)]
 
 
 def each(result: Result) -> list[Figure]:
-    """A panel a sender: what each change cost over how much longer the way became."""
+    """Draw the cost of each change over its delay increase, one panel per sender."""
     caption = (
-        "What each change of the path cost in the 10 s behind it, in ms of what a link carries, over how much longer "
-        "the way became. Below zero: more came than over the path before."
+        "Cost of each path change in the 10 s after it, in ms of the link rate, over the increase of the "
+        "one-way delay. Negative: more data arrived than over the previous path."
     )
     with page(result, caption, (8.4, 4.6), 2, 3, part="each", sharex=True, sharey=True) as made:
         for panel, curve in zip(made.all, result.series, strict=False):
@@ -33,17 +33,17 @@ def each(result: Result) -> list[Figure]:
             panel.axhline(0, color=GREY, linewidth=0.8)
             panel.plot(curve.x, curve.y, "o", markersize=3, color=COLOURS[list(LABELS).index(name)])
             panel.set_yscale("symlog", linthresh=LINEAR_MS)
-            panel.set_yticks(TICKS_MS, [str(one) for one in TICKS_MS])
+            panel.set_yticks(TICKS_MS, [str(ticks_m) for ticks_m in TICKS_MS])
             panel.set_title(LABELS[name])
-        made.label(x="longer by, one way (ms)", y="lost (ms)")
+        made.label(x="one-way delay increase (ms)", y="lost (ms)")
     return made.drawn
 
 
 def means(result: Result) -> list[Figure]:
-    """Kinds side by side, outages apart."""
+    """Draw the kinds of changes side by side, outages separately."""
     caption = (
-        "What a change of the path cost on average, by kind and sender, with 95 % intervals over changes; right, what "
-        "an outage cost from its beginning to 10 s behind its end."
+        "Mean cost of a path change, by kind and sender, with 95 % intervals over changes; right, cost of "
+        "an outage from its start to 10 s after its end."
     )
     with page(result, caption, (8.0, 3.4), 1, 2, part="means", width_ratios=(4, 1.2)) as made:
         for panel, kinds in zip(made.all, PARTS.values(), strict=True):

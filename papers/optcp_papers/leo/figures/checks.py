@@ -1,4 +1,4 @@
-"""Windows of Hypatia's two senders over time."""
+"""Figure of leo/checks: windows of Hypatia's two senders over time."""
 
 from optcp.papers.model import Result
 from optcp.plots.panels import page, where
@@ -6,7 +6,7 @@ from optcp.plots.registry import COLOURS, Figure, draws
 from optcp_papers.leo.windows import PAIRS
 
 LINES = {
-    "path and queue": ("path and queue hold", "#888888", "--"),
+    "path and queue": ("capacity of path and queue", "#888888", "--"),
     "path": ("path holds", "#888888", "-"),
     "newreno": ("NewReno", COLOURS[0], "-"),
     "vegas": ("Vegas", COLOURS[1], "-"),
@@ -15,10 +15,10 @@ LINES = {
 
 @draws("leo/checks")
 def checks(result: Result) -> list[Figure]:
-    """A panel a pair."""
+    """Draw one panel per pair."""
     caption = (
-        "Congestion windows of NewReno and Vegas over the published 200 s, beside what the path holds, and path and "
-        "queue together."
+        "Congestion windows of NewReno and Vegas over the published 200 s, with the capacity of the path, and of path "
+        "and queue together."
     )
     with page(result, caption, (8.0, 4.6), 2, 2, sharex=True) as made:
         for panel, (pair, ends) in zip(made.all, PAIRS.items(), strict=True):

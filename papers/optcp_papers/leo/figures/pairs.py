@@ -1,4 +1,4 @@
-"""What each sender gets on each pair, and its round trips over time."""
+"""Figures of leo/pairs: goodput of each sender on each pair, and its RTTs over time."""
 
 from optcp.papers.model import Result
 from optcp.plots.panels import GREY, marks, page, places, where
@@ -7,29 +7,29 @@ from optcp_papers.leo.paper import LABELS
 from optcp_papers.leo.windows import PAIRS
 
 OVER_TIME = ("newreno", "vegas", "bbr", "bbr3")
-"""Senders whose round trips are drawn; Linux's are near those of NewReno."""
-PANELS = {"goodput_mbps": "goodput (Mb/s)", "rtt_mean_ms": "mean round trip (ms)", "needless": "needless segments"}
+"""Senders whose RTTs are drawn; those of Linux are close to NewReno's."""
+PANELS = {"goodput_mbps": "goodput (Mb/s)", "rtt_mean_ms": "mean RTT (ms)", "needless": "spurious retransmissions"}
 APART = 0.12
-"""By how much marks of one pair stand apart."""
+"""Distance between the markers of one pair."""
 
 
 @draws("leo/pairs")
 def pairs(result: Result) -> list[Figure]:
-    """Over a day, and over time."""
+    """Draw the results over a day, and over time."""
     return [*day(result), *over_time(result)]
 
 
 def day(result: Result) -> list[Figure]:
-    """A panel a metric, pairs side by side."""
+    """Draw one panel per metric, pairs side by side."""
     caption = (
-        "Goodput, mean round trip and segments that came twice, by pair and sender, over windows of 200 s in a day, "
-        "with 95 % intervals. Of 10 Mb/s 9.62 are payload."
+        "Goodput, mean RTT and segments received twice, by pair and sender, over windows of 200 s in a day, "
+        "with 95 % intervals. The payload of 10 Mb/s is 9.62 Mb/s."
     )
     colours = dict(zip(LABELS, COLOURS, strict=True))
     with page(result, caption, (8.6, 3.2), 1, len(PANELS), part="day") as made:
         for panel, (metric, label) in zip(made.all, PANELS.items(), strict=True):
             marks(panel, where(result.rows, metric, window="day"), "sender", colours, LABELS.__getitem__, apart=APART)
-            places(panel, [one.capitalize() for one in PAIRS])
+            places(panel, [pair.capitalize() for pair in PAIRS])
             panel.set_ylabel(label)
             panel.set_ylim(bottom=0)
         made.legend(len(LABELS), "outside upper center")
@@ -37,10 +37,10 @@ def day(result: Result) -> list[Figure]:
 
 
 def over_time(result: Result) -> list[Figure]:
-    """A panel a pair: round trips of the published window."""
+    """Draw RTTs in the published window, one panel per pair."""
     caption = (
-        "Round trips over the published 200 s, means of a second, beside that of the path without a queue. Gaps are "
-        "the outage and what follows until a timer expires."
+        "RTTs over the published 200 s, means of 1 s, with the RTT of the path without queues. Gaps are "
+        "the outage and the time until the next RTO."
     )
     with page(result, caption, (8.0, 4.8), 2, 2, part="time", sharex=True) as made:
         for panel, (pair, ends) in zip(made.all, PAIRS.items(), strict=True):
@@ -58,7 +58,7 @@ def over_time(result: Result) -> list[Figure]:
 
 
 def gaps(x: list[float], y: list[float]) -> tuple[list[float], list[float]]:
-    """A curve that breaks where points are missing."""
+    """Return a curve that is interrupted at missing points."""
     found_x, found_y = [x[0]], [y[0]]
     for before, at, value in zip(x, x[1:], y[1:], strict=False):
         if at - before > 1.5:

@@ -1,4 +1,4 @@
-"""What each way takes from the cost of a shorter path."""
+"""Figure of leo/remedies: reduction of the cost of a shorter path by each way."""
 
 from optcp.papers.model import Result
 from optcp.plots.intervals import marks_across
@@ -12,18 +12,18 @@ PANELS = {
     "gained_ms": "more capacity used (ms)",
 }
 TICKS = (-100, -10, -1, 0, 1, 10)
-"""Of axes that are linear from -1 to 1."""
+"""Ticks of axes that are linear from -1 to 1."""
 APART = 0.24
-"""By how much marks of one way stand apart."""
+"""Distance between the markers of one way."""
 
 
 @draws("leo/remedies")
 def remedies(result: Result) -> list[Figure]:
-    """A panel a metric, ways below each other."""
-    ways = [one for one in WAYS if one != BASE]
+    """Draw one panel per metric, with ways from top to bottom."""
+    ways = [way for way in WAYS if way != BASE]
     caption = (
-        "A path that becomes much shorter, three segments' transmission or more: what each way saves against NewReno "
-        "with SACK, change by change, with 95 % intervals."
+        "Path that becomes much shorter, by at least three transmissions of a segment: reduction by each way relative "
+        "to NewReno with SACK, paired by change, with 95 % intervals."
     )
     with page(result, caption, (8.6, 3.8), 1, len(PANELS), sharey=True) as made:
         for panel, (metric, label) in zip(made.all, PANELS.items(), strict=True):
@@ -35,7 +35,7 @@ def remedies(result: Result) -> list[Figure]:
             panel.set_xlabel(label)
             if metric != "gained_ms":
                 panel.set_xscale("symlog", linthresh=1)
-                panel.set_xticks(TICKS, [str(one) for one in TICKS])
+                panel.set_xticks(TICKS, [str(tick) for tick in TICKS])
         made.panel.set_yticks(range(len(ways)), ways)
         made.panel.invert_yaxis()
         made.legend(len(RATES_MBPS), "outside upper center")

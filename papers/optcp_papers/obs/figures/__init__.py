@@ -1,4 +1,4 @@
-"""Figures of the OBS paper's exhibits."""
+"""Figures of the OBS paper's experiments."""
 
 from optcp_papers.obs.figures import curves, windows
 

@@ -1,4 +1,4 @@
-"""Figures of the obs paper over the assembly timer, its histograms, and its background."""
+"""Figures of the OBS paper over the assembly timer, its histograms, and its background traffic."""
 
 from collections.abc import Sequence
 
@@ -19,17 +19,17 @@ ALONE_COLOURS = {"no": "#0072B2", "yes": "#D55E00"}
 GREY = "#555555"
 MEDIUM_S, FAST_S = 1e-3, 1e-2
 SEGMENT_TICKS = (1, 2, 5, 10, 20, 44)
-TODAY_AXES = {"goodput": (2, 5, 10, 20, 50), "segments a burst": (1, 3, 10, 30, 100, 300)}
+TODAY_AXES = {"goodput": (2, 5, 10, 20, 50), "segments per burst": (1, 3, 10, 30, 100, 300)}
 SENDER_COLOURS = ("#56B4E9", "#0072B2", "#002D62", "#E69F00", "#D55E00", "#7A2E00", "#009E73", "#555555", "#CC79A7")
-"""Reno and SACK with three windows each, light to dark, and today's three."""
+"""Colours of Reno and SACK with three windows each, light to dark, and of the three current senders."""
 
 
 @draws("obs/background")
 def background(result: Result) -> list[Figure]:
-    """The estimate of each seed with its interval, and the nominal value."""
+    """Draw the estimate of each seed with its interval, and the nominal value."""
     (hurst,) = result.series
     nominal = next(row.paper for row in result.rows if row.metric == "hurst")
-    caption = "Hurst parameter of the background as it is estimated, seed by seed, with asymptotic 95 % intervals."
+    caption = "Estimated Hurst parameter of the background, by seed, with asymptotic 95 % intervals."
     with page(result, caption, (8.2, 2.6)) as made:
         panel = made.panel
         errors = [[y - low, high - y] for y, low, high in zip(hurst.y, *hurst.ends, strict=True)]
@@ -46,12 +46,12 @@ def background(result: Result) -> list[Figure]:
 
 @draws("obs/fig10")
 def fig10(result: Result) -> list[Figure]:
-    """The paper's eight histograms, with either kind of delayed-ACK timer."""
+    """Draw the paper's eight histograms, with either kind of delayed-ACK timer."""
     return [*_histograms(result, "tick"), *_histograms(result, "exact")]
 
 
 def _histograms(result: Result, kind: str) -> list[Figure]:
-    # In the paper's order: panels (f) and (h) are the other way round than (b) and (d).
+    # The paper's panels (f) and (h) have the reverse order of (b) and (d).
     panels_of = [
         *((timer, ack, "no") for ack in ("none", kind) for timer in (MEDIUM_S, FAST_S)),
         *((MEDIUM_S, "none", "yes"), (FAST_S, kind, "yes"), (MEDIUM_S, kind, "yes"), (FAST_S, "none", "yes")),
@@ -74,7 +74,7 @@ def _histograms(result: Result, kind: str) -> list[Figure]:
 
 
 def timer_axis(panel: Axes) -> None:
-    """Assembly timers in milliseconds, three a decade."""
+    """Format an axis of assembly timers in ms, three per decade."""
     panel.set_xscale("log")
     values = (0.01, 0.1, 1, 10, 100)
     panel.set_xticks(values, [f"{value:g}" for value in values])
@@ -82,7 +82,7 @@ def timer_axis(panel: Axes) -> None:
 
 
 def line(panel: Axes, curve: Series, colour: str, style: str, label: str, marker: str | None = None) -> None:
-    """A curve over the timer, which is drawn in milliseconds."""
+    """Draw a curve over the timer in ms."""
     intervals.line(panel, curve, colour, style, label, marker, scale=1e3)
 
 
@@ -103,17 +103,17 @@ def _equations(result: Result, panel: Axes, drawn: Sequence[tuple[str, str]]) ->
 
 @draws("obs/fig14")
 def fig14(result: Result) -> list[Figure]:
-    """Segments a burst of all scenarios, with both interpretations of equation 3."""
-    caption = "Mean segments of the flow a burst over the assembly timer, with 95 % intervals, and equation 3."
+    """Draw segments per burst of all scenarios, with both interpretations of equation 3."""
+    caption = "Mean segments of the flow per burst over the assembly timer, with 95 % intervals, and equation 3."
     with page(result, caption, (8.2, 4.4)) as made:
         panel = made.panel
-        _over_timer(panel, where(result.series, "segments a burst"), ACK_COLOURS, ACK_LABELS, "ack_timer")
+        _over_timer(panel, where(result.series, "segments per burst"), ACK_COLOURS, ACK_LABELS, "ack_timer")
         _equations(result, panel, (("equation 3", ":"), ("equation 3, with the segment that opens a burst", "-.")))
         timer_axis(panel)
         panel.set_yscale("log")
         panel.set_yticks(SEGMENT_TICKS, [str(tick) for tick in SEGMENT_TICKS])
         panel.minorticks_off()
-        made.label(y="segments a burst")
+        made.label(y="segments per burst")
         made.legend(at="outside right center")
     return made.drawn
 
@@ -121,7 +121,7 @@ def fig14(result: Result) -> list[Figure]:
 @draws("obs/fig15")
 @draws("obs/fig16")
 def goodput(result: Result) -> list[Figure]:
-    """Reno and SACK, alone and with background; and both against the model."""
+    """Draw Reno and SACK with and without background, and both with the model."""
     return [*_goodput(result), *_model(result)]
 
 
@@ -142,11 +142,11 @@ def _goodput(result: Result) -> list[Figure]:
 
 
 def _model(result: Result) -> list[Figure]:
-    """A row a kind of delayed-ACK timer, a column a sender."""
+    """Draw one row per kind of delayed-ACK timer and one column per sender."""
     kinds = distinct(where(result.series, "goodput"), "ack_timer")
     caption = (
-        "The same goodput, with 95 % intervals, against the analytical model: alone with the burst sizes of equation 3 "
-        "or those measured without losses, with background with the measured ones."
+        "The same goodput, with 95 % intervals, and the analytical model: alone with the burst sizes of equation 3 "
+        "or of runs without losses, with background with the sizes of runs."
     )
     size = (9.2, 2.9 * len(kinds) + 0.5)
     with page(result, caption, size, len(kinds), 2, part="model", sharex=True, sharey=True) as made:
@@ -168,7 +168,7 @@ def _model_curve(panel: Axes, curve: Series) -> None:
     other = str(curve.key["background"])
     colour = ALONE_COLOURS[other]
     if curve.name == "goodput":
-        line(panel, curve, colour, "none", f"measured, {BACKGROUND_LABELS[other]}", BACKGROUND_STYLES[other][1])
+        line(panel, curve, colour, "none", f"simulated, {BACKGROUND_LABELS[other]}", BACKGROUND_STYLES[other][1])
     else:
         style = ":" if curve.key["sizes"] == "equation 3" else "-"
         line(panel, curve, colour, style, f"model, {BACKGROUND_LABELS[other]}, sizes {curve.key['sizes']}")
@@ -176,7 +176,7 @@ def _model_curve(panel: Axes, curve: Series) -> None:
 
 @draws("obs/fig17")
 def fig17(result: Result) -> list[Figure]:
-    """F_delay of all scenarios, with equation 5."""
+    """Draw F_delay of all scenarios, with equation 5."""
     caption = "Figure of merit of the delay penalty over the assembly timer, with 95 % intervals, and equation 5."
     with page(result, caption, (8.2, 3.9)) as made:
         _over_timer(made.panel, where(result.series, "F_delay"), ACK_COLOURS, ACK_LABELS, "ack_timer")
@@ -190,15 +190,15 @@ def fig17(result: Result) -> list[Figure]:
 
 @draws("obs/assembly")
 def assembly(result: Result) -> list[Figure]:
-    """A panel a policy: goodput over the size with which a burst leaves, and segments a burst."""
-    policies = list(dict.fromkeys((str(one.key["assembly"]), float(one.key["timer_s"])) for one in result.series))
+    """Draw goodput and segments per burst over the burst size, one panel per policy."""
+    policies = list(dict.fromkeys((str(item.key["assembly"]), float(item.key["timer_s"])) for item in result.series))
     caption = (
-        "Goodput and segments of the flow a burst over the size with which a burst leaves, with 95 % intervals; by "
-        "timer and size, whichever comes first, and by size alone."
+        "Goodput and segments of the flow per burst over the burst size, with 95 % intervals; with a timer and size, "
+        "whichever comes first, and with size alone."
     )
     with page(result, caption, (9.2, 5.4), 2, len(policies), sharex=True, sharey="row") as made:
         for column, (policy, timer_s) in zip(made.panels.T, policies, strict=True):
-            for panel, label in zip(column, ("goodput", "segments a burst"), strict=True):
+            for panel, label in zip(column, ("goodput", "segments per burst"), strict=True):
                 for curve in where(result.series, label, assembly=policy, timer_s=timer_s):
                     _assembly_curve(panel, curve)
                 panel.set_xscale("log")
@@ -208,15 +208,15 @@ def assembly(result: Result) -> list[Figure]:
             column[1].set_yscale("log")
             column[1].set_yticks(SEGMENT_TICKS, [str(tick) for tick in SEGMENT_TICKS])
             column[1].minorticks_off()
-        made.label(x="size of a burst (segments)")
+        made.label(x="burst size (segments)")
         made.panel.set_ylim(bottom=0)
-        _rows_of(made, "goodput (Mb/s)", "segments a burst")
+        _rows_of(made, "goodput (Mb/s)", "segments per burst")
         made.legend(4)
     return made.drawn
 
 
 def _rows_of(made: Page, *labels: str) -> None:
-    """Say what each row of panels shows."""
+    """Label each row of panels."""
     for panel, label in zip(made.panels[:, 0], labels, strict=True):
         panel.set_ylabel(label)
 
@@ -231,12 +231,12 @@ def _assembly_curve(panel: Axes, curve: Series) -> None:
 
 @draws("obs/emergent")
 def emergent(result: Result) -> list[Figure]:
-    """A column a kind of contention: goodput with both kinds of losses, how far they are apart, losses by length."""
+    """Draw goodput with both kinds of losses, their difference, and losses by length; one column per contention."""
     kinds = distinct(result.series, "cross")
     caption = (
-        "Goodput with losses from contention and with independent losses of the same mean, how much higher the former "
-        "is, and the share of lost bursts by their segments, with 95 % intervals; bursts of others reserve as early as "
-        "the file's, or ahead of them."
+        "Goodput with losses from contention and with independent losses of the same mean, their difference, and the "
+        "share of lost bursts by their segments, with 95 % intervals. Bursts of others reserve as early as the file's, "
+        "or earlier."
     )
     with page(result, caption, (9.2, 7.6), 3, len(kinds), sharey="row") as made:
         for column, kind in zip(made.panels.T, kinds, strict=True):
@@ -273,7 +273,7 @@ def _emergent_curve(column: Sequence[Axes], curve: Series) -> None:
 
 @draws("obs/today")
 def today(result: Result) -> list[Figure]:
-    """Goodput, and segments a burst: a column alone and one with background; delayed ACKs in a figure of their own."""
+    """Draw goodput and segments per burst, with and without background; delayed ACKs have their own figure."""
     return [
         *_today(result, "none", "no delayed ACKs; linux-6 and BBR with Linux's receiver"),
         *_today(result, "exact", "delayed ACKs; linux-6 and BBR with Linux's receiver"),
@@ -281,7 +281,7 @@ def today(result: Result) -> list[Figure]:
 
 
 def _today(result: Result, kind: str, acks: str) -> list[Figure]:
-    caption = f"Goodput with losses and segments a burst without, over the assembly timer, with 95 % intervals: {acks}."
+    caption = f"Goodput with losses, segments per burst without, over the assembly timer, 95 % intervals: {acks}."
     senders = distinct(result.series, "sender")
     with page(result, caption, (9.2, 6.0), 2, 2, part=kind, sharex=True, sharey="row") as made:
         for across, (label, axis) in zip(made.panels, TODAY_AXES.items(), strict=True):
@@ -299,6 +299,6 @@ def _today(result: Result, kind: str, acks: str) -> list[Figure]:
                 if label == "goodput":
                     panel.set_title(BACKGROUND_LABELS[other])
                     panel.set_xlabel("")
-        _rows_of(made, "goodput (Mb/s)", "segments a burst")
+        _rows_of(made, "goodput (Mb/s)", "segments per burst")
         made.legend(3)
     return made.drawn

@@ -1,4 +1,4 @@
-"""Figures of the obs paper that show a window or packets over time: 3 to 7, and 11 to 13."""
+"""Figures of the OBS paper that show a window or packets over time: 3 to 7, and 11 to 13."""
 
 from collections.abc import Sequence
 
@@ -15,10 +15,10 @@ NUMBER_AT = {
     "reno": {1: (-7, 4), 2: (8, -4), 3: (9, -3), 4: (8, -4), 5: (-9, 4)},
     "sack": {1: (-7, 4), 2: (-2, -10), 3: (0, 10), 4: (8, -10)},
 }
-"""Where the number of a point stands, in points from it; the window of SACK is level from point 2 to point 4."""
+"""Offset of a point's number, in points. The window of SACK is constant from point 2 to point 4."""
 WINDOW_TICKS = (1, 2, 5, 10, 22, 44, 100, 500)
 MARGIN = 0.15
-"""How far the enlarged panel reaches beyond the points, as a share of the time that they span."""
+"""Margin of the enlarged panel around the points, as a share of their time span."""
 
 
 def _name(result: Result) -> str:
@@ -30,13 +30,13 @@ def _name(result: Result) -> str:
 @draws("obs/fig4")
 @draws("obs/fig6")
 def window(result: Result) -> list[Figure]:
-    """The whole transfer, and the time around the loss with the paper's points."""
+    """Draw the whole transfer, and the time around the loss with the paper's points."""
     return [_window(result)]
 
 
 @draws("obs/fig5")
 def fig5(result: Result) -> list[Figure]:
-    """The window with its points; and for which windows Reno needs a timeout."""
+    """Draw the window with its points, and the windows for which Reno needs an RTO."""
     return [_window(result), _timeouts(result)]
 
 
@@ -65,7 +65,7 @@ def _numbers(panel: Axes, points: Sequence[Series]) -> None:
     for curve in points:
         number = int(curve.key["point"])
         panel.plot(curve.x, curve.y, "o", color=POINT, markersize=4 if number != 3 else 2.2)
-        # Where a number stands for many points it is written at the one in the middle.
+        # If a number stands for many points, label the middle one.
         place = len(curve.x) // 2
         panel.annotate(
             str(number),
@@ -89,8 +89,8 @@ def _timeouts(result: Result) -> Figure:
     curves = [curve for curve in result.series if curve.name == "timeout" and curve.key["recover_check"] == "no"]
     limits = list(dict.fromkeys(int(curve.key["receiver_window"]) for curve in curves))
     caption = (
-        "Whether Reno without a recover check needs a timeout, by the window at the loss and how many consecutive "
-        "segments of it are lost. Grey: the rule of Fall and Floyd for two losses."
+        "RTOs of Reno without a recover check, by the window at the loss and the number of consecutive lost segments. "
+        "Grey: the rule of Fall and Floyd for two losses."
     )
     with canvas(9.2, 2.6) as figure:
         panels = figure.subplots(1, len(limits), sharey=True, squeeze=False)[0]
@@ -117,9 +117,9 @@ def _timeouts(result: Result) -> Figure:
 
 @draws("obs/fig7")
 def fig7(result: Result) -> list[Figure]:
-    """Both senders over the whole transfer and around the loss; they lie on each other."""
+    """Draw both senders over the whole transfer and around the loss; their curves coincide."""
     curves = [curve for curve in result.series if curve.name == "cwnd"]
-    caption = "Congestion window of Reno and SACK, which are the same: left the whole transfer, right around the loss."
+    caption = "Congestion windows of Reno and SACK, which coincide: left the whole transfer, right around the loss."
     with canvas(9.2, 3.0) as figure:
         panels = figure.subplots(1, 2)
         lost_s = next(x for x, y in zip(curves[0].x, curves[0].y, strict=True) if y == 1 and x > curves[0].x[5])
@@ -141,12 +141,12 @@ def fig7(result: Result) -> list[Figure]:
 @draws("obs/fig11")
 @draws("obs/fig12")
 def packets(result: Result) -> list[Figure]:
-    """Segments over time at the beginning and at the end of a file, and in how many bursts its rounds travel."""
+    """Draw segments over time at the start and end of a file, and the number of bursts per round."""
     traces = {str(curve.key["part"]): curve for curve in result.series if curve.name == "sent"}
-    (rounds,) = (curve for curve in result.series if curve.name == "bursts a round")
+    (rounds,) = (curve for curve in result.series if curve.name == "bursts per round")
     caption = (
-        "Segments as the sender sends them, at the beginning and at the end of one file, and in how many bursts each "
-        "round at full window travels."
+        "Segments as the sender sends them, at the start and end of one file, and number of bursts per round at full "
+        "window."
     )
     with canvas(9.2, 2.9) as figure:
         panels = figure.subplots(1, 3)
@@ -158,7 +158,7 @@ def packets(result: Result) -> list[Figure]:
         panels[2].plot(rounds.x, rounds.y, ".", markersize=2.5, color="#D55E00")
         panels[2].set_ylim(0, max(4.0, 1.1 * max(rounds.y)))
         panels[2].yaxis.set_major_locator(MaxNLocator(integer=True))
-        panels[2].set_title("bursts a round")
+        panels[2].set_title("bursts per round trip")
         panels[2].set_xlabel(rounds.x_label)
         panels[2].set_ylabel("bursts")
         return [Figure(caption, render(figure, result.exhibit, caption))]
@@ -166,13 +166,13 @@ def packets(result: Result) -> list[Figure]:
 
 @draws("obs/fig13")
 def fig13(result: Result) -> list[Figure]:
-    """The moving average over the bursts of a file."""
+    """Draw the moving average over the bursts of a file."""
     (average,) = (curve for curve in result.series if curve.name == "moving average")
     caption = "Moving average over 50 bursts of the segments of the flow in each, mean over the files."
     with canvas(8.2, 2.8) as figure:
         panel = figure.subplots()
         panel.plot(average.x, average.y, color="#0072B2")
         panel.set_xlabel("bursts that carry segments of the flow")
-        panel.set_ylabel("segments a burst")
+        panel.set_ylabel("segments per burst")
         panel.set_ylim(bottom=0)
         return [Figure(caption, render(figure, result.exhibit, caption))]

@@ -1,4 +1,4 @@
-"""Figures over every failure: what mechanisms leave of the cost, by network."""
+"""Figures over all failures: cost that mechanisms leave, by network."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -20,11 +20,11 @@ PANEL_INCHES = 2.3
 
 
 def _distinct(rows: Iterable[Row], name: str) -> list[str]:
-    return list(dict.fromkeys(str(one.key[name]) for one in rows if name in one.key))
+    return list(dict.fromkeys(str(row.key[name]) for row in rows if name in row.key))
 
 
 def _at(panel: Axes, row: Row, height: float, marker: str, colour: str, label: str) -> None:
-    """A value with its interval, at a height."""
+    """Draw a value with its interval at a height."""
     ends = lengths([row])
     panel.errorbar(
         row.value, height, xerr=ends, fmt=marker, color=colour, markersize=4, elinewidth=0.9, label=label, capsize=2
@@ -38,24 +38,24 @@ def _legend(panel: Axes) -> dict[str, Any]:
 
 @draws("outage/links")
 def links(result: Result) -> list[Figure]:
-    """A column a network: what is lost, and how long hit flows are silent, by mechanism and sender."""
-    means = [one for one in result.rows if "failure" not in one.key]
+    """Draw loss and stall of affected flows by mechanism and sender, one column per network."""
+    means = [row for row in result.rows if "failure" not in row.key]
     networks, mechanisms = _distinct(means, "network"), _distinct(means, "mechanism")
     caption = (
-        "What the failure of a link costs, on average over every link of a network, weighted with its length; and the "
-        "median time for which a long flow that was hit gets nothing. With 95 % intervals over failures."
+        "Cost of a link failure, mean over all links of a network weighted by length, and median stall of affected "
+        "long flows. With 95 % intervals over failures."
     )
-    metrics = {"lost_mb": "lost (MB a failure)", "outage_p50_ms": "median outage (ms)"}
+    metrics = {"lost_mb": "data lost per failure (MB)", "outage_p50_ms": "median stall (ms)"}
     with canvas(PANEL_INCHES * len(networks) + 1.4, 5.6) as figure:
         panels = figure.subplots(len(metrics), len(networks), sharey=True, squeeze=False)
         for line, (metric, label) in zip(panels, metrics.items(), strict=True):
             for panel, network in zip(line, networks, strict=True):
-                for one in means:
-                    if one.metric == metric and one.key["network"] == network:
-                        marker, colour = SENDERS[str(one.key["sender"])]
-                        shift = 0.15 * (list(SENDERS).index(str(one.key["sender"])) - 0.5)
-                        height = mechanisms.index(str(one.key["mechanism"])) + shift
-                        _at(panel, one, height, marker, colour, str(one.key["sender"]))
+                for mean in means:
+                    if mean.metric == metric and mean.key["network"] == network:
+                        marker, colour = SENDERS[str(mean.key["sender"])]
+                        shift = 0.15 * (list(SENDERS).index(str(mean.key["sender"])) - 0.5)
+                        height = mechanisms.index(str(mean.key["mechanism"])) + shift
+                        _at(panel, mean, height, marker, colour, str(mean.key["sender"]))
                 panel.set_xscale("log")
                 decades(panel.xaxis)
                 panel.set_xlabel(label)
@@ -63,7 +63,7 @@ def links(result: Result) -> list[Figure]:
                 panel.grid(axis="y", linewidth=0.3)
         for panel, network in zip(panels[0], networks, strict=True):
             panel.set_title(network)
-        # All panels share the axis.
+        # Inverting one panel inverts all, because they share the axis.
         panels[0, 0].invert_yaxis()
         named = _legend(panels[0, 0])
         figure.legend(list(named.values()), list(named), loc="outside upper right", ncols=2)
@@ -72,49 +72,47 @@ def links(result: Result) -> list[Figure]:
 
 
 def worst(result: Result, name: str, *, alone: bool = False) -> str:
-    """A map of a network: the worst failures of links with TI-LFA and CUBIC."""
+    """Draw a map of a network with the cost of each link's failure with TI-LFA and CUBIC."""
     costs = {
-        str(one.key["failure"]): one.value
-        for one in result.rows
-        if one.key.get("failure") and one.key["network"] == name
+        str(row.key["failure"]): row.value
+        for row in result.rows
+        if row.key.get("failure") and row.key["network"] == name
     }
     return of_costs(network(name), costs, "MB lost (TI-LFA, CUBIC)", alone=alone)
 
 
 def worst_said(result: Result, name: str) -> str:
-    """Which are the worst, in words."""
-    rows = [one for one in result.rows if one.key.get("failure") and one.key["network"] == name]
-    rows.sort(key=lambda one: one.value, reverse=True)
-    lost = sum(max(one.value, 0.0) for one in rows)
-    first = ", ".join(f"{one.key['failure']} {one.value:.2g} MB" for one in rows[:3])
-    part = 100 * sum(one.value for one in rows[:3]) / lost if lost else 0.0
-    return (
-        f"{name}: what the failure of each link costs with TI-LFA and CUBIC. The worst: {first}, {part:.0f} % of all."
-    )
+    """Describe the worst failures."""
+    rows = [row for row in result.rows if row.key.get("failure") and row.key["network"] == name]
+    rows.sort(key=lambda row: row.value, reverse=True)
+    lost = sum(max(row.value, 0.0) for row in rows)
+    first = ", ".join(f"{row.key['failure']} {row.value:.2g} MB" for row in rows[:3])
+    part = 100 * sum(row.value for row in rows[:3]) / lost if lost else 0.0
+    return f"{name}: cost of each link's failure with TI-LFA and CUBIC. Worst failures: {first}, {part:.0f} % of all."
 
 
 @draws("outage/detection")
 def detection(result: Result) -> list[Figure]:
-    """What a failure costs over how long it takes to be detected, a curve a network."""
+    """Draw the cost of a failure over the detection time, one curve per network."""
     caption = (
-        "TI-LFA: the median outage of CUBIC flows that were hit, and what is lost a failure, over the time routers "
-        "take to detect a failure. Dotted: 50 ms. With 95 % intervals over failures."
+        "TI-LFA: median stall of affected CUBIC flows and data lost per failure, over the detection time of "
+        "routers. Dotted: 50 ms. With 95 % intervals over failures."
     )
-    metrics = {"outage_p50_ms": "median outage (ms)", "lost_mb": "lost (MB a failure)"}
+    metrics = {"outage_p50_ms": "median stall (ms)", "lost_mb": "data lost per failure (MB)"}
     with canvas(7.6, 3.4) as figure:
         panels = figure.subplots(1, len(metrics))
         for panel, (metric, label) in zip(panels, metrics.items(), strict=True):
             for network, colour in NETWORKS.items():
                 curve = [
-                    one
-                    for one in result.rows
-                    if one.metric == metric
-                    and one.key["network"] == network
-                    and one.key["sender"] == "cubic"
-                    and "world" not in one.key
+                    row
+                    for row in result.rows
+                    if row.metric == metric
+                    and row.key["network"] == network
+                    and row.key["sender"] == "cubic"
+                    and "world" not in row.key
                 ]
                 if curve:
-                    x, y = [float(one.key["detection_ms"]) for one in curve], [one.value for one in curve]
+                    x, y = [float(item.key["detection_ms"]) for item in curve], [item.value for item in curve]
                     panel.errorbar(x, y, yerr=lengths(curve), color=colour, marker="o", markersize=3, label=network)
             panel.set_xscale("log")
             panel.set_yscale("log")
@@ -129,20 +127,20 @@ def detection(result: Result) -> list[Figure]:
 
 @draws("outage/availability")
 def availability(result: Result) -> list[Figure]:
-    """A column a network: nines as the network sees them, and as TCP does."""
-    rows = [one for one in result.rows if one.key["sender"] == "cubic" and one.metric in KINDS]
+    """Draw the nines of the network and of TCP, one column per network."""
+    rows = [row for row in result.rows if row.key["sender"] == "cubic" and row.metric in KINDS]
     networks, mechanisms = _distinct(rows, "network"), _distinct(rows, "mechanism")
     caption = (
-        "Nines of a year of single links that fail: as the network sees them, and as CUBIC flows do. Values of which "
-        "only a bound is known are left out."
+        "Nines over one year of single-link failures, for the network and for CUBIC flows. Values with only a known "
+        "bound are omitted."
     )
     with canvas(PANEL_INCHES * len(networks) + 1.4, 3.2) as figure:
         panels = figure.subplots(1, len(networks), sharey=True, squeeze=False)[0]
         for panel, network in zip(panels, networks, strict=True):
-            for one in rows:
-                if one.key["network"] == network:
-                    marker, colour, label = KINDS[one.metric]
-                    _at(panel, one, mechanisms.index(str(one.key["mechanism"])), marker, colour, label)
+            for item in rows:
+                if item.key["network"] == network:
+                    marker, colour, label = KINDS[item.metric]
+                    _at(panel, item, mechanisms.index(str(item.key["mechanism"])), marker, colour, label)
             panel.set_title(network)
             panel.set_xlabel("nines")
             panel.set_yticks(range(len(mechanisms)), mechanisms)

@@ -1,4 +1,4 @@
-"""The figure of one flow: how long it is silent over how long its path is."""
+"""Figure of outage/staircase: stall of one flow over the outage of its path."""
 
 from optcp.papers.model import Result
 from optcp.plots.registry import Figure, draws
@@ -10,22 +10,22 @@ SAID_MS = 50
 
 @draws("outage/staircase")
 def staircase(result: Result) -> list[Figure]:
-    """A curve a round trip: the outage of the flow over that of its path, with 50 ms marked."""
+    """Draw the flow stall over the path outage, one curve per RTT, with 50 ms marked."""
     caption = (
-        "How long a CUBIC flow gets nothing, less its usual gap, over how long its path does not work, by round trip."
-        " The failure is in the middle. Dotted: 50 ms. Dashed: as long as the path's own outage."
+        "Stall of a CUBIC flow, minus its usual gap, over the outage of its path, by RTT."
+        " The failure is in the middle. Dotted: 50 ms. Dashed: stall equal to the path outage."
     )
     with canvas(6.4, 3.6) as figure:
         panel = figure.subplots()
         for curve in result.series:
             rtt_ms = int(curve.key["rtt_ms"])
-            x, y = ([1000 * one for one in values] for values in (curve.x, curve.y))
+            x, y = ([1000 * value for value in values] for values in (curve.x, curve.y))
             panel.plot(x, y, color=COLOURS[rtt_ms], drawstyle="steps-mid", label=f"{rtt_ms} ms")
         reach = max((1000 * curve.x[-1] for curve in result.series), default=400)
         panel.plot([0, reach], [0, reach], "--", color="#888888", linewidth=0.8)
         panel.axvline(SAID_MS, linestyle=":", color="#888888", linewidth=0.8)
-        panel.set_xlabel("outage of the path (ms)")
-        panel.set_ylabel("outage of the flow (ms)")
+        panel.set_xlabel("path outage (ms)")
+        panel.set_ylabel("flow stall (ms)")
         panel.set_xlim(0, reach)
         panel.set_ylim(bottom=0)
         panel.legend(title="round trip")

@@ -1,4 +1,4 @@
-"""Figures of the study, a module an exhibit."""
+"""Figures of the study, one module per experiment."""
 
 from optcp_papers.reconfigurable.figures import days, restoration, rotor
 

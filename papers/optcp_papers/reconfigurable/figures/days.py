@@ -1,4 +1,4 @@
-"""How well a circuit is used over the length of its day."""
+"""Figure of reconfigurable/days: utilisation of a circuit over its day length."""
 
 from optcp.papers.model import Result
 from optcp.plots.intervals import decades, marks
@@ -11,10 +11,10 @@ LABELS = {"cubic": "CUBIC", "bbr3": "BBRv3", "prague": "Prague", "tdtcp": "TDTCP
 
 @draws("reconfigurable/days")
 def days(result: Result) -> list[Figure]:
-    """A curve a sender, for the circuit and for the packet network."""
+    """Draw one curve per sender, for the circuit and for the packet network."""
     caption = (
-        "Use of the circuit, left, and of the packet network, right, while each serves the queue, over how long a day "
-        "with the circuit lasts, with 95 % intervals over seeds. Beside every day there are seven without it."
+        "Utilisation of the circuit (left) and of the packet network (right), while each serves the queue, over the "
+        "length of the day with the circuit, with 95 % intervals over seeds. Seven days without it follow each day."
     )
     titles = {"circuit_util_pct": "circuit, 80 Gb/s", "packet_util_pct": "packet network, 10 Gb/s"}
     colours = dict(zip(NAMES, COLOURS, strict=False))

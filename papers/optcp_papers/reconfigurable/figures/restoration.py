@@ -1,4 +1,4 @@
-"""The restoration over time, and what it is worth."""
+"""Figures of reconfigurable/restoration: goodput over time, and value of the restored capacity."""
 
 from collections.abc import Sequence
 
@@ -14,7 +14,7 @@ from optcp_papers.reconfigurable.restoration import AT, FULL_GBPS, HALF, PHASE_S
 NAMES = {"reno": "Reno", "cubic": "CUBIC", "bbr3": "BBRv3", "prague": "Prague"}
 FLOWS = {"hit": ("flows that cross the link", COLOURS[1]), "own": ("flows of the detour", COLOURS[0])}
 SPREAD = 0.12
-"""By how much marks of senders stand apart."""
+"""Distance between the markers of senders."""
 
 
 def _senders(result: Result) -> list[str]:
@@ -22,24 +22,24 @@ def _senders(result: Result) -> list[str]:
 
 
 def _fluid(panel: Axes, payload: float) -> None:
-    """What a fluid gives the flows that cross the link, and those of the detour."""
+    """Draw the fluid's rates of flows that cross the link, and of flows on the detour."""
     at, share = float(AT), float(HALF)
     ends = (-1.0, 0.0, at, at + PHASE_S, at + 2 * PHASE_S)
     for values in ((1.0, 0.5, share, share / 2), (1.0, 0.5, 1.0, 1.0)):
-        steps = [payload * one for one in values]
+        steps = [payload * value for value in values]
         panel.stairs(steps, ends, baseline=None, color=GREY, linewidth=0.9, linestyle="--")
 
 
 @draws("reconfigurable/restoration")
 def restoration(result: Result) -> list[Figure]:
-    """Goodput around the events; time until capacity is used; what it is worth."""
+    """Draw goodput around the events, the time until capacity is used, and its value."""
     return [*over_time(result), *worth(result)]
 
 
 def over_time(result: Result) -> list[Figure]:
-    """A panel a sender: what flows get around the events."""
+    """Draw the goodput around the events, one panel per sender."""
     caption = (
-        "Goodput around a cut at 0 s, half of the capacity back after 8 s and a step to half of that at 16 s, "
+        "Goodput around a cut at 0 s, half of the capacity restored after 8 s and a step to half of that at 16 s, "
         "with 95 % intervals over seeds. Dashed: fair shares of a fluid."
     )
     senders = _senders(result)
@@ -58,14 +58,14 @@ def over_time(result: Result) -> list[Figure]:
 
 
 def worth(result: Result) -> list[Figure]:
-    """What all flows lack behind each event, when they have what is restored, and what that is worth."""
+    """Draw the shortfall after each event, the time until restored capacity is used, and its value."""
     caption = (
-        "Left: what all flows lack behind the cut, the return of half of the capacity and the step, in ms of what a "
-        "link carries. Middle: when they have 90 % of what is restored. Right: what they gain in the 8 s behind the "
-        "return, in per cent of a fluid. With 95 % intervals over seeds."
+        "Left: shortfall of all flows after the cut, the return of half of the capacity and the step, in ms of a "
+        "link's rate. Middle: time until they have 90 % of the restored capacity. Right: gain in the 8 s after the "
+        "return, in % of a fluid's gain. With 95 % intervals over seeds."
     )
     events = {"cut": None, "return": float(HALF), "step": float(HALF)}
-    shares = [float(one) for one in SHARES]
+    shares = [float(share) for share in SHARES]
     with page(result, caption, (8.4, 3.0), 1, 3, part="worth") as made:
         lost, back, gain = made.all
         senders = _senders(result)
@@ -82,7 +82,7 @@ def worth(result: Result) -> list[Figure]:
             mark(gain, [_one(mine, "gained_pct", restored_at_s=int(AT), share=share) for share in shares])
         lost.set_xticks(range(len(events)), list(events))
         lost.set_xlim(-0.5, len(events) - 0.5)
-        lost.set_ylabel("lack against a fluid (ms)")
+        lost.set_ylabel("shortfall vs. fluid model (ms)")
         for panel, label in ((back, "time until 90 % is used (s)"), (gain, "gain (% of a fluid's)")):
             panel.set_xticks(range(len(shares)), [f"{100 * share:g} %" for share in shares])
             panel.set_xlim(-0.5, len(shares) - 0.5)
@@ -94,5 +94,5 @@ def worth(result: Result) -> list[Figure]:
 
 
 def _one(rows: Sequence[Row], metric: str, **key: str | float | None) -> Row:
-    """The row of a metric at a part of the key; without what is None there."""
+    """Return the row of a metric with these key values; None selects rows without that key."""
     return where(rows, metric, **key)[0]

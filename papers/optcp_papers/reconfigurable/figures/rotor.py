@@ -1,4 +1,4 @@
-"""How long flows take on a rotor fabric, beside what its circuits allow, and what it carries."""
+"""Figures of reconfigurable/rotor: completion times with their bounds, and carried load."""
 
 import math
 from collections.abc import Iterable
@@ -11,24 +11,24 @@ from optcp.plots.panels import page, where
 from optcp.plots.registry import COLOURS, Figure, draws
 from optcp_papers.reconfigurable.rotor import CLASSES, HOPS, WORKLOADS
 
-LABELS = {"one": "one hop", "pinned": "two hops, a flow by one rack", "spread": "two hops, packets over all racks"}
+LABELS = {"one": "one hop", "pinned": "two hops, one rack per flow", "spread": "two hops, packets over all racks"}
 SIZES = {"short": "below 100 kB", "medium": "100 kB to 1 MB", "long": "1 MB and more"}
 APART = 0.12
-"""By how much marks of one load stand apart."""
+"""Distance between the markers of one load."""
 
 
 @draws("reconfigurable/rotor")
 def rotor(result: Result) -> list[Figure]:
-    """Times by size over load; what is carried."""
+    """Draw completion times by size over load, and the carried load."""
     return [*times(result), *carried(result)]
 
 
 def times(result: Result) -> list[Figure]:
-    """A panel a class of sizes, medians above 99th percentiles."""
+    """Draw one panel per class of sizes, medians above 99th percentiles."""
     caption = (
-        "Flows of web-search by size over the load of the hosts' links: median times above, 99th percentiles below, "
-        "with 95 % intervals over seeds. Dashed: the bound, flows of these sizes that have their circuits alone and "
-        "send at once. A quantile that falls among flows that have not ended is left out."
+        "Flows of web-search by size over the load of the hosts' links: median completion times above, 99th "
+        "percentiles below, with 95 % intervals over seeds. Dashed: the bound of flows that have their circuits alone "
+        "and send immediately. Quantiles among unfinished flows are omitted."
     )
     with page(result, caption, (8.4, 4.8), 2, len(CLASSES), part="times", sharex=True) as made:
         for line, which, said in zip(made.panels, ("p50", "p99"), ("median", "99th percentile"), strict=True):
@@ -51,8 +51,8 @@ def times(result: Result) -> list[Figure]:
 
 
 def carried(result: Result) -> list[Figure]:
-    """What has come of what was offered."""
-    caption = "Payload that has come, over what flows had to send, with 95 % intervals over seeds."
+    """Draw the delivered share of the offered payload."""
+    caption = "Delivered payload over offered payload, with 95 % intervals over seeds."
     with page(result, caption, (7.6, 3.0), 1, len(WORKLOADS), part="carried", sharey=True) as made:
         for panel, sizes in zip(made.all, WORKLOADS, strict=True):
             for number, hops in enumerate(HOPS):
