@@ -261,7 +261,7 @@ def study(target, data):
         files[manifest] = stored.with_checksum(json.dumps(about, indent=1) + "\n").encode()
         files[path] = data
     else:
-        files[path] = with_checksum(data)
+        files[path] = sealed(data)
     for name, content in files.items():
         written(f"study/{name}", content)
     try:

@@ -52,7 +52,7 @@ def run(observations, **more):
     return made
 
 
-class HandMade(Done):
+class HandMade(StudyResult):
     """Study with observations by name (:func:`table`) for every seed and combination."""
 
     def __init__(self, axes, seeds):

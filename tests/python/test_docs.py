@@ -382,7 +382,7 @@ def test_script_counts_match_files():
     assert said == [scripts]
 
 
-def test_cpu_hours_of_long_runs_are_consistent():
+def test_cpu_hours_of_long_runs_match_files():
     long_runs = (ROOT / "papers" / "optcp_papers" / "lbas" / "data").glob("*/*.json")
     hours = sum(json.loads(file.read_text(encoding="utf-8"))["cpu_seconds"] for file in long_runs) / 3600
     page = after("docs/details/lbas.md", "no interpretation has its\n")

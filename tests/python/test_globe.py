@@ -78,7 +78,7 @@ def test_links_are_between_places_and_the_path_has_its_satellites():
     world = optcp.Scenario.parse(HOPS).resolved
     _, links, drawn_as = network.laid(world)
     ports, _ = ports_of(world, links, drawn_as)
-    made = globe.globe(Beside(PLACES, PATHS), world, ports)
+    made = globe.globe(ConstellationFiles(PLACES, PATHS), world, ports)
     names = [item[0] for item in made["places"]]
     assert made["path"] == [[0.0, [0, 2, 3, 1]], [1.0, []], [1.5, [0, 3, 1]], [1.6, [0, 2, 1]]]
     ends = dict(zip((port.name for port in ports), made["ports"], strict=True))
@@ -95,7 +95,7 @@ def test_network_with_unplaced_node_has_no_globe():
 
 
 def test_files_of_another_scenario_are_not_drawn():
-    found = about(animate(optcp.load("single-failure"), beside=Beside(PLACES, PATHS)))
+    found = about(animate(optcp.load("single-failure"), beside=ConstellationFiles(PLACES, PATHS)))
     assert found["globe"] is None
     assert not any("path:" in text for _, _, text in found["events"])
 

@@ -44,8 +44,8 @@ def test_own_network_from_end_to_end(optcp, ring):
     assumed = {item["name"]: (item["value"], item["default"]) for item in found["assumed"]}
     assert (assumed["rate_mbps"], assumed["peak"]) == ((20, False), (0.6, True))
     # The costs equal those that the functions calculate from the stored runs.
-    asked = Asked.of("ring.gml", "demands.csv", ["none", "1+1"], settings={"rate_mbps": "20", "window_s": "1"})
-    done = Done.open(directory)
+    asked = OutageQuery.of("ring.gml", "demands.csv", ["none", "1+1"], settings={"rate_mbps": "20", "window_s": "1"})
+    done = StudyResult.open(directory)
     assert len(done.grid.branches) == 2 * (1 + 4)
     costs = study.CostsOf(asked.network, asked.events)(done)
     values = {(row["mechanism"], row["metric"]): row for row in found["rows"]}
@@ -150,7 +150,7 @@ def test_demands_accept_file_names_and_any_unit(ring):
     network = Network.find("named.gml", "named.csv")
     # Rows of one pair add up, under either name.
     assert network.demands[("A-Coruña", "B")] == 16 * network.demands[("B", "A-Coruña")]
-    warned = {item.name: item.message for item in Asked.of("named.gml", "named.csv").of_file()}
+    warned = {item.name: item.message for item in OutageQuery.of("named.gml", "named.csv").of_file()}
     assert warned == {
         "rates-not-read": "the links of named.gml have `capacity`, which is ignored: each has 100 Mb/s (rate_mbps)"
     }
@@ -158,7 +158,7 @@ def test_demands_accept_file_names_and_any_unit(ring):
 
 def test_nodes_and_pairs_of_links_fail_too(optcp, ring):
     for failures in ("nodes", "doubles"):
-        asked = Asked.of("ring.gml", mechanisms=["ti-lfa"], failures=failures)
+        asked = OutageQuery.of("ring.gml", mechanisms=["ti-lfa"], failures=failures)
         assert len({event.name for event in asked.events}) == len(asked.events)
         assert not asked.left_out
     set_ = ("--set", "rate_mbps=10", "--set", "window_s=1")

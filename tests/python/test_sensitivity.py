@@ -229,7 +229,7 @@ def test_bound_and_rounding():
 
 
 def test_rows_without_simulated_value_are_not_compared():
-    answers = [Answer({"a": row(1, 0, 0), "b": row(item, 2, 2.5), "c": row(1, 1, None)}, {}) for item in (1, 2)]
+    answers = [SettingResult({"a": row(1, 0, 0), "b": row(item, 2, 2.5), "c": row(1, 1, None)}, {}) for item in (1, 2)]
     roundings = compatible.compared(answers)
     assert list(roundings) == ["b"]
     fit = compatible.fit(answers[0], roundings, 150)

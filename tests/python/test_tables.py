@@ -73,3 +73,34 @@ def test_papers_runs_are_omitted_if_unknown():
     beyond += [id_ for id_ in exhibits() if id_.startswith(("outage/", "reconfigurable/", "leo/"))]
     beyond += ["rdcn/reconfiguration", "rdcn/rules"]
     assert {id_ for id_, item in exhibits().items() if item.paper_runs is None} == set(beyond)
+
+
+def summary(results):
+    console = Console(file=io.StringIO(), width=100, force_terminal=False, color_system=None)
+    show_results(console, results)
+    return [line.split() for line in console.file.getvalue().splitlines()]
+
+
+def test_several_results_are_a_line_each_with_the_counts_of_verdicts():
+    one = lightpaths()
+    verdicts = ["match", "match", "near", "differs", "undecided", "claim-only"]
+    full = replace(one, rows=[replace(one.rows[0], verdict=verdict) for verdict in verdicts])
+    lines = summary([full, replace(one, exhibit="lbas/none", rows=[])])
+    assert lines[3:6] == [
+        ["lbas/table1", "2", "1", "1", "1", "-", "-", "-"],
+        ["lbas/none", *"-------"],
+        ["all", "2", "2", "1", "1", "1", "-", "-", "-"],
+    ]
+    assert lines[6][:2] == ["Quick", "size:"]
+
+
+def test_one_result_is_printed_with_its_values():
+    assert any("8.29" in line for line in summary([lightpaths()]))
+
+
+def test_values_without_a_published_one_stay_in_the_file():
+    one = lightpaths()
+    unpublished = replace(one.rows[0], paper=None, measured=7.77)
+    lines = summary([replace(one, rows=[*one.rows, unpublished])])
+    assert not any("7.77" in line for line in lines)
+    assert ["1", "row", "without", "a", "published", "value:", "see", "the", "JSON", "file"] in lines

@@ -66,7 +66,7 @@ def find(found: Found) -> Findings:
     return Findings(rows(metrics), claims, series, [note])
 
 
-def measure(done: Done) -> Cells:
+def measure(done: StudyResult) -> Cells:
     """Return the counters of each run, over ``what`` (``COUNTS``)."""
     return done.each(counts, Axis("what", COUNTS))
 

@@ -139,7 +139,7 @@ class World:
         return int(np.argmax(ratio.values))
 
 
-def measure(done: Done) -> World:
+def measure(done: StudyResult) -> World:
     """Evaluate the finished runs of a grid over receivers."""
     after_failure, after_repair = ({"after": at, "until": at + WATCHED_S} for at in (FAILURE_S, REPAIR_S))
     events = done["reordering"]
@@ -261,7 +261,7 @@ def das_removes_false_retransmits(world: World) -> list[Part]:
     ]
 
 
-def receivers_equal_without_failure(done: Done) -> list[Part]:
+def receivers_equal_without_failure(done: StudyResult) -> list[Part]:
     """Judge: without a failure all packets are equal under all receivers, with and without losses."""
     cells = list(itertools.product(LOSSES, RECEIVERS))
     same = dict.fromkeys(cells, 0)

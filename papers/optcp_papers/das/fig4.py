@@ -79,12 +79,12 @@ def measure(topology: str, found: Found) -> Network:
     return network(stack("n", payload), stack("n", recoveries))
 
 
-def payload_bytes(done: Done) -> Cells:
+def payload_bytes(done: StudyResult) -> Cells:
     """Return the in-order bytes of the measured connections."""
     return done["goodput"].cells().total("group", "time")
 
 
-def recoveries_and_timeouts(done: Done) -> Cells:
+def recoveries_and_timeouts(done: StudyResult) -> Cells:
     """Return the number of recoveries and RTOs of the measured connections over the run."""
     return done["reordering"].count(event=("recovery", "timeout"))
 

@@ -89,7 +89,7 @@ class World:
     resent: Cells
 
 
-def measure(done: Done) -> World:
+def measure(done: StudyResult) -> World:
     """Evaluate the finished runs of a duration.
 
     Raises

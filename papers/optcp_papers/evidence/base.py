@@ -132,7 +132,7 @@ class Result:
 
 
 Studies = dict[Any, Study]
-Found = Mapping[Any, Done]
+Found = Mapping[Any, StudyResult]
 """Finished runs by the names of the studies."""
 Figures = Iterable[tuple[dict[str, str], Interval, *tuple[Figure, ...]]]
 """Key, our figure, and external figures that are not in the tables (such as estimates per combination), by row."""

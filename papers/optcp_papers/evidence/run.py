@@ -73,7 +73,7 @@ def _row(experiment: str, key: dict[str, str], ours: Interval, *beside: outside.
     return Row(key, round(ours.estimate, 6), (low, high), ours.n, compared)
 
 
-def _cells(studies: Iterable[Done]) -> dict[str, Any]:
+def _cells(studies: Iterable[StudyResult]) -> dict[str, Any]:
     """Return the settings that reproduce each combination.
 
     ``metrics_sha256`` is over the digests of all runs in (study, combination, seed) order. Each combination also has

@@ -245,7 +245,7 @@ class Queues:
     longest_ps: Cells
 
     @classmethod
-    def of(cls, done: Done) -> Queues:
+    def of(cls, done: StudyResult) -> Queues:
         """Read the observation ``ports`` of a study."""
         ports = done["ports"]
         return cls(ports.cells("mean_bytes"), ports.cells("longest_ps"))
@@ -288,7 +288,7 @@ def section5_rows(found: Found, name: str) -> list[Row]:
     return shown
 
 
-def mesh_rows(done: Done, rate_bps: float) -> list[Row]:
+def mesh_rows(done: StudyResult, rate_bps: float) -> list[Row]:
     """Return the rows of the mesh."""
     end_s = MESH_FAILURE_S + WINDOW_S
     good, held = done["goodput"].between(MESH_FAILURE_S, end_s).total("group"), done.once(Queues.of)
@@ -314,12 +314,12 @@ def key_of(world: str, delta_ms: int) -> Callable[[Key], Key]:
     return lambda here: {"world": world, **here, "delta_ms": delta_ms}
 
 
-def mean_time_ms(done: Done) -> Cells:
+def mean_time_ms(done: StudyResult) -> Cells:
     """Return the mean completion time of each run, in ms."""
     return each(done, lambda run: times_ms(run).mean())
 
 
-def p95_time_ms(done: Done) -> Cells:
+def p95_time_ms(done: StudyResult) -> Cells:
     """Return the 95th percentile of the completion times of each run, in ms."""
     return each(done, lambda run: times_ms(run).quantile(0.95))
 

@@ -78,7 +78,7 @@ def find(found: Found) -> Findings:
     )
 
 
-def compared(profile: str, done: Done, access_bps: float) -> list[Row]:
+def compared(profile: str, done: StudyResult, access_bps: float) -> list[Row]:
     """Return two rows per scenario and scheme."""
     start_s, end_s = SWITCH_OVER_S
     pct = done["goodput"].between(start_s, end_s).total("group") / (access_bps / 8 * (end_s - start_s) / 100)

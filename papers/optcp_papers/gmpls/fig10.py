@@ -53,7 +53,7 @@ def find(found: Found) -> Findings:
     )
 
 
-def before_failure(done: Done, backbone_bps: float) -> str:
+def before_failure(done: StudyResult, backbone_bps: float) -> str:
     """Describe the load of the backbone before the failure. The paper has the access as the only bottleneck."""
     # Before the failure all combinations are equal. The failure itself drops packets at 5 s, which are excluded.
     world = {"d_ms": 1, "delta_ms": 5}

@@ -94,8 +94,8 @@ class Goodput:
         return over_time(pct, dict(cell), labels, 2, shown_s=(self.window_s[0] - 1, self.end_s))
 
 
-def read(done: Done) -> Cells:
-    """Return the bytes per interval over the grid's axes and ``time``; experiments share the result (``Done.once``)."""
+def read(done: StudyResult) -> Cells:
+    """Return the bytes per interval over the axes and ``time``; experiments share the result (``StudyResult.once``)."""
     return done["goodput"].cells().at(group="switched")
 
 

@@ -219,7 +219,7 @@ def read_recovery(events: Events, window: int) -> Recovery:
     return Recovery(np.diff(starts), float((edges[-1] - edges[0]) / (first_ack - edges[0])))
 
 
-def measure(done: Done) -> dict[int, Bursts]:
+def measure(done: StudyResult) -> dict[int, Bursts]:
     """Evaluate the runs of a grid, by window and burst; empty without seeds.
 
     Raises
@@ -253,7 +253,7 @@ def measure_burst(window: int, burst: int, recovered: Run, restarted: Run) -> Bu
     )
 
 
-def waits_in_round_trips(done: Done) -> dict[str, float]:
+def waits_in_round_trips(done: StudyResult) -> dict[str, float]:
     """Return the time from the last ACK to the RTO of each profile, in round trips."""
     (seed,), result = done.seeds, {}
     for branch in done.grid.branches:

@@ -120,8 +120,8 @@ class World:
         )
 
 
-def measure(done: Done) -> World:
-    """Evaluate the runs of an interpretation; the experiments share the result (``Done.once``)."""
+def measure(done: StudyResult) -> World:
+    """Evaluate the runs of an interpretation; the experiments share the result (``StudyResult.once``)."""
     drops, switch_s = done["drops"], [FAILURE_S + delta / 1000 for delta in DELTA_MS]
 
     def both(group: str) -> Cells:

@@ -146,7 +146,7 @@ class Delays:
     offered_pct: Cells
 
     @classmethod
-    def of(cls, done: Done, backbone_bps: float) -> Delays:
+    def of(cls, done: StudyResult, backbone_bps: float) -> Delays:
         """Evaluate the runs of a variant."""
         offered = done["offered"].between(FAILURE_S, FAILURE_S + OFFERED_WITHIN_S).at(delta_ms=0)
         bytes_ = offered.at(port=INTO_L5[0]) + offered.at(port=INTO_L5[1])

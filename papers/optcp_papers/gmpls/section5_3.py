@@ -108,7 +108,7 @@ def worlds(found: Found) -> dict[str, World]:
     return {reading: make_world(reading) for reading in readings(found.chosen)}
 
 
-def in_window(done: Done) -> Cells:
+def in_window(done: StudyResult) -> Cells:
     """Return the bytes in equation 5's window, by class."""
     return done["goodput"].between(*WINDOW_S)
 

@@ -121,7 +121,7 @@ def lost_until(drops: Observed, until: float | list[float]) -> dict[str, Cells]:
     }
 
 
-def arriving_bytes(done: Done) -> Cells:
+def arriving_bytes(done: StudyResult) -> Cells:
     """Return the bytes that the backup's last port sent in the last second before the repair, over d.
 
     Strategies only differ after the repair.
@@ -151,7 +151,7 @@ def count_packets(run: Run) -> tuple[int, int]:
     return count_overtaken(run, *window), count_spurious(run, *window)
 
 
-def queue_ratio(done: Done) -> Cells:
+def queue_ratio(done: StudyResult) -> Cells:
     """Return f(d) of optical against electrical with one limit of the merge queue."""
     return section7.over_electrical(done["goodput"].between(*WINDOW_S).at(group="switched"))
 

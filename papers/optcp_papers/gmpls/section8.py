@@ -131,6 +131,6 @@ def goodput(found: Found, delta_ms: int = DELTA_MS[0]) -> Goodput:
     return replace(shared, cells=shared.cells.at(delta_ms=delta_ms))
 
 
-def merge_drops(done: Done) -> Cells:
+def merge_drops(done: StudyResult) -> Cells:
     """Count the drops at L0's port into the path backup in (5 s, 5.3 s]."""
     return done["drops"].count(after=FAILURE_S, until=MERGE_UNTIL_S, port="L0->L5")

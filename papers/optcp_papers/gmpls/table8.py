@@ -173,7 +173,7 @@ def transmission_ps(size: float, rate_bps: float) -> int:
     return int(-(-8 * int(size) * PS // int(rate_bps)))
 
 
-def count_lost(done: Done) -> dict[str, Cells]:
+def count_lost(done: StudyResult) -> dict[str, Cells]:
     """Count the lost packets, by direction (:attr:`Measured.lost`)."""
     drops, ports = done["drops"], tuple(DEAD_LINK.values())
 
@@ -184,13 +184,13 @@ def count_lost(done: Done) -> dict[str, Cells]:
     return {packets: select(packets) for packets in DIRECTIONS}
 
 
-def count_arriving(done: Done) -> dict[str, Cells]:
+def count_arriving(done: StudyResult) -> dict[str, Cells]:
     """Count the arriving bytes, by direction (:attr:`Measured.arriving_bytes`). Schemes only differ after 5 s."""
     bytes_ = done["load"].between(FAILURE_S - 1, FAILURE_S).at(delta_ms=DELTA, mechanism=LOCAL)
     return {packets: bytes_.at(port=port) for packets, port in DEAD_LINK.items()}
 
 
-def switches(done: Done) -> dict[tuple[str, str], list[Switch]]:
+def switches(done: StudyResult) -> dict[tuple[str, str], list[Switch]]:
     """Return the distinct switchovers by (scenario, mechanism), in order of time and node."""
     table, run = done.rows("switches")
     columns = [table[name].tolist() for name in ("node", "packets", "to", "time_ps")]
@@ -212,7 +212,7 @@ def ordered(switches: Iterable[Switch]) -> list[Switch]:
     return sorted(switches, key=lambda switch: (switch.at_ps, switch.node, switch.packets))
 
 
-def probes(done: Done) -> dict[tuple[str, str], Phases]:
+def probes(done: StudyResult) -> dict[tuple[str, str], Phases]:
     """Return the one-way delays before, during and after the outage, by (scenario, mechanism)."""
     (seed,) = done.seeds
     runs = (done.run(branch, seed) for branch in done.grid.branches)
@@ -222,7 +222,7 @@ def probes(done: Done) -> dict[tuple[str, str], Phases]:
     }
 
 
-def mean_round_trip_ps(done: Done) -> Cells:
+def mean_round_trip_ps(done: StudyResult) -> Cells:
     """Return the mean over the sources of their shortest RTTs, of a grid with one combination."""
     shortest = done.each(lambda run: shortest_round_trips_ps(run).mean())
     return shortest.total(*(axis.name for axis in shortest.axes))

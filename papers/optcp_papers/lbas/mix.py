@@ -62,7 +62,7 @@ def find(found: Found) -> Findings:
     return Findings(rows, series=series, notes=[NOTE])
 
 
-def measured(done: Done) -> tuple[Cells, Samples]:
+def measured(done: StudyResult) -> tuple[Cells, Samples]:
     """Return the metrics of :func:`measure` over the axis ``metric``, and completion times in ms."""
     warm_up_s = seconds(done.grid.branches[0].scenario.summary()["parameters"]["warm_up"])
     runs = [[measure(run, warm_up_s) for run in of_seed] for _, of_seed in done]

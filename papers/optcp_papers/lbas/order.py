@@ -50,7 +50,7 @@ def grid(chosen: Chosen, options: Options) -> Grid:
     return options.grid(SCENARIO, {**overrides(chosen), **_SMALL}, {"selection": WAYS}, "lbas, order of packets")
 
 
-def overtaken(done: Done) -> dict[str, Overtaken]:
+def overtaken(done: StudyResult) -> dict[str, Overtaken]:
     """Return the counts by selection, over all seeds."""
     counts = done.each(count, Axis("count", Overtaken._fields)).values.sum(axis=0)
     return {way: Overtaken(*map(int, of_way)) for way, of_way in zip(WAYS, counts, strict=True)}

@@ -89,7 +89,7 @@ class _Ports:
         return result
 
 
-def of_study(done: Done) -> list[dict[int, Batches]]:
+def of_study(done: StudyResult) -> list[dict[int, Batches]]:
     """Return the batches of each seed, for each branch of a study."""
     return [{seed: batches(done.run(branch, seed)) for seed in done.seeds} for branch in done.grid.branches]
 

@@ -92,13 +92,13 @@ def grid(
     return replace(made, named=tuple(Axis(name, tuple(map(str, values))) for name, values in axes.items()))
 
 
-def counted(done: Done) -> dict[str, Cells]:
+def counted(done: StudyResult) -> dict[str, Cells]:
     """Return the port counters by metric."""
     result = done.each(lambda run: [outcome.batches(run)[name].mean() for name in COUNTED], Axis("metric", COUNTED))
     return {name: result.at(metric=name) for name in COUNTED}
 
 
-def measured(done: Done) -> dict[str, Cells]:
+def measured(done: StudyResult) -> dict[str, Cells]:
     """Return the scaled metrics of :func:`shares`."""
     return shares(done.once(counted))
 

@@ -139,7 +139,7 @@ def measure(run: Run, rate_mbps: float) -> NDArray[np.float64]:
     return np.array([-came_ms, needless, float(since.sum()), timeouts])
 
 
-def costs(done: Done, rate_mbps: float) -> Cells:
+def costs(done: StudyResult, rate_mbps: float) -> Cells:
     """Return the cost of each change, with changes in place of seeds."""
     cells = done.each(lambda run: measure(run, rate_mbps), Axis("metric", MEASURED))
     return over(cells.at(world="change") - cells.at(world="kept"), "change")
@@ -159,7 +159,7 @@ def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
     return {"changes": twins("leo changes", of, settings, "sender", chosen_rate(chosen), options)}
 
 
-def changes_of_study(done: Done) -> list[Change]:
+def changes_of_study(done: StudyResult) -> list[Change]:
     """Return the changes of a study, in the order of its axis."""
     by_name = {change.name: change for change in changes(windows.DRAWN)}
     return [by_name[name] for name in next(axis for axis in done.grid.axes if axis.name == "change").values]

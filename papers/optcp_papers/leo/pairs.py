@@ -92,7 +92,7 @@ def find(found: Found) -> Findings:
     return Findings(found_rows, claims(day), curves(found.only, rate_mbps), NOTES)
 
 
-def curves(done: Done, rate_mbps: float) -> list[Series]:
+def curves(done: StudyResult, rate_mbps: float) -> list[Series]:
     """Return RTTs and goodput over the published window, by pair and sender, and the RTT of the path without queues."""
     drawn = []
     a_second = round(CURVE_S / windows.STEP_S)

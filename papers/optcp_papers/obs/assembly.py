@@ -64,7 +64,7 @@ def find(found: Found) -> Findings:
     return Findings([row for of_metric in by_metric.values() for row in of_metric], {}, series, [NOTE])
 
 
-def measure(done: Done) -> dict[str, list[Cells]]:
+def measure(done: StudyResult) -> dict[str, list[Cells]]:
     """Return goodput in Mb/s and segments per burst, of hybrid assembly and by size alone."""
     products = parts(done, PRODUCTS)
     return {

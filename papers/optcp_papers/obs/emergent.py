@@ -253,7 +253,7 @@ def intervals(
     return result
 
 
-def counted(done: Done) -> Cells:
+def counted(done: StudyResult) -> Cells:
     """Return the counters of every run over the core."""
     return done.each(count, COUNT)
 

@@ -84,7 +84,7 @@ def find(found: Found) -> Findings:
     )
 
 
-def loss_events(done: Done) -> Cells:
+def loss_events(done: StudyResult) -> Cells:
     """Return the number of recoveries and RTOs of the file."""
     return done["reordering"].count(event=REPAIRS)
 

@@ -63,7 +63,7 @@ def find(found: Found) -> Findings:
     return Findings(f_delay, claims, [*curves(f_delay, "F_delay", ""), law])
 
 
-def longest_round_trips(done: Done) -> Cells:
+def longest_round_trips(done: StudyResult) -> Cells:
     """Return the maximum RTT of each run, in s."""
     return done.each(longest_round_trip_s)
 

@@ -88,7 +88,7 @@ def find(found: Found) -> Findings:
     )
 
 
-def timeouts(done: Done) -> Cells:
+def timeouts(done: StudyResult) -> Cells:
     """Return whether there is an RTO, over AXES; undefined if the window has no more segments than are lost."""
     table, run = done.rows("tcp", ["timeouts"])
     late = np.zeros(len(done.grid.branches))

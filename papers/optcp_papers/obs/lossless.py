@@ -55,8 +55,8 @@ class Lossless:
         return mean_size(self.bursts)
 
 
-def measure(done: Done) -> Lossless:
-    """Evaluate the runs; the experiments share the result (``Done.once``)."""
+def measure(done: StudyResult) -> Lossless:
+    """Evaluate the runs; the experiments share the result (``StudyResult.once``)."""
     reno, sack = parts(done, PRODUCTS)
     return Lossless(goodput_mbps(reno), goodput_mbps(sack).at(recovery="sack"), bursts_by_size(reno))
 

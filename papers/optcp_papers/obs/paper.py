@@ -113,7 +113,7 @@ def grid(
     return replace(made, named=products[0]) if len(products) == 1 and only is None else made
 
 
-def parts(done: Done, products: Sequence[Axes]) -> list[Done]:
+def parts(done: StudyResult, products: Sequence[Axes]) -> list[StudyResult]:
     """Return the grids of which a study consists, in order."""
     result, branches = [], iter(done.grid.branches)
     for axes in products:
@@ -122,7 +122,7 @@ def parts(done: Done, products: Sequence[Axes]) -> list[Done]:
     return result
 
 
-def goodput_mbps(done: Done) -> Cells:
+def goodput_mbps(done: StudyResult) -> Cells:
     """Return the useful data received at the destination per unit of time, over the transfer of the file.
 
     Raises
@@ -141,7 +141,7 @@ def goodput_mbps(done: Done) -> Cells:
     return done.cells(result, name="goodput_mbps")
 
 
-def bursts_by_size(done: Done) -> Cells:
+def bursts_by_size(done: StudyResult) -> Cells:
     """Return the number of bursts to the server by segments of the file: axis ``segments``, from 1."""
     table, run = done.rows("segments-per-burst")
     there = table.is_("port", DIRECTION) & (table.numbers("segments") > 0)
@@ -151,7 +151,7 @@ def bursts_by_size(done: Done) -> Cells:
     return done.cells(result, (numbers("segments", range(1, 1 + result.shape[1])),))
 
 
-def segments_per_burst(done: Done) -> Cells:
+def segments_per_burst(done: StudyResult) -> Cells:
     """Return the segments of the file per burst, over bursts that carry any."""
     return mean_size(bursts_by_size(done))
 

@@ -37,7 +37,7 @@ def listed_bursts(chosen: Chosen, options: Options) -> Grid:
     return transfers("obs, trains, background yes", "yes", BURSTS, chosen, options)
 
 
-def trains(done: Done) -> Samples:
+def trains(done: StudyResult) -> Samples:
     """Return the number of segments in each burst of a file that carries any, in order."""
     table, run = done.rows("bursts")
     there = table.is_("port", DIRECTION) & (table.numbers("segments") > 0)
@@ -74,7 +74,7 @@ def rounds(train: Train) -> Series:
     return Series("bursts per round", {}, "round at full window", "", "bursts", "", x, counts.tolist())
 
 
-def sent(done: Done) -> NDArray[np.int64]:
+def sent(done: StudyResult) -> NDArray[np.int64]:
     """Return time in ps and number of each data segment of the first file, shape (n, 2)."""
     table, run = done.rows("packets")
     there = table.is_("event", "sent") & (run == 0)

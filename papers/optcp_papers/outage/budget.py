@@ -285,7 +285,7 @@ def find(found: Found) -> Findings:
     return Findings(shown, {"outage-bbr-long-detour": parts or [not_run("longer backups")]}, [], NOTES)
 
 
-def rtt_rows(rtt_ms: int, done: Done, path_: law.Way) -> list[Row]:
+def rtt_rows(rtt_ms: int, done: StudyResult, path_: law.Way) -> list[Row]:
     """Return the rows of one RTT."""
     by_cell: dict[tuple[str, str], list[Phases]] = {(item, who): [] for item in MECHANISMS for who in SENDERS}
     # Runs of one seed are stored together, so read them seed by seed.
@@ -306,7 +306,7 @@ def rtt_rows(rtt_ms: int, done: Done, path_: law.Way) -> list[Row]:
     return shown
 
 
-def detour_rows(rate_mbps: int, done: Done) -> tuple[list[Row], list[Part]]:
+def detour_rows(rate_mbps: int, done: StudyResult) -> tuple[list[Row], list[Part]]:
     """Return a flow's share of its old rate on a longer backup, and judge whether BBR starves there."""
     shown: list[Row] = []
     parts: list[Part] = []

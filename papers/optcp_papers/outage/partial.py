@@ -116,7 +116,7 @@ class Costs:
     infl_at_most: Cells
 
     @classmethod
-    def of(cls, cut: Done, twin: Done, rate_bps: float) -> Costs:
+    def of(cls, cut: StudyResult, twin: StudyResult, rate_bps: float) -> Costs:
         """Compare every run with its twin without the cut."""
         result = np.full((len(cut.seeds), len(cut.grid.branches), len(fields(cls)), 2), np.nan)
         for at, seed in enumerate(cut.seeds):

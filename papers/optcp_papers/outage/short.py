@@ -118,7 +118,7 @@ class Costs:
     predicted_extra_s: Cells
 
     @classmethod
-    def of(cls, done: Done) -> Costs:
+    def of(cls, done: StudyResult) -> Costs:
         """Compare every run with its twin without failures."""
         lengths = done.axes[-1].values
         result = np.full((len(done.seeds), len(done.grid.branches), len(fields(cls)), 2), np.nan)
@@ -135,7 +135,7 @@ class Costs:
         return cls(*(costs_of(done, result[..., item, :]).part(outage_ms=kept) for item in range(len(fields(cls)))))
 
 
-def costs_of(done: Done, found: NDArray[np.float64]) -> Cells:
+def costs_of(done: StudyResult, found: NDArray[np.float64]) -> Cells:
     """Return values with lower bounds, from an array of shape (seeds, branches, 2)."""
     return done.cells(found[..., 0], at_least=found[..., 1])
 
@@ -246,7 +246,7 @@ def _when_ms(run: Run, event: str) -> NDArray[np.float64]:
     return np.asarray(1000 * run["events"].where(event=event)["time_ps"].astype(np.float64) / PS)
 
 
-def probes(tail: Done) -> list[Part]:
+def probes(tail: StudyResult) -> list[Part]:
     """Judge: the repair starts one RTT after the probe, and no RTO fires."""
     after, expired = tail.each(after_probe_ms), tail.each(timeouts)
     parts = []

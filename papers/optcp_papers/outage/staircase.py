@@ -342,7 +342,7 @@ class Reach:
     rtt_ms: int
     rate_bps: float
 
-    def __call__(self, done: Done) -> Cells:
+    def __call__(self, done: StudyResult) -> Cells:
         """Return the reach in a study's runs."""
         way = path.way(self.rtt_ms, PLACE, self.rate_bps)
         sender, lengths = done.axes

@@ -15,12 +15,12 @@ CLASSES = {"all": "voq:tor2->tor3", "circuit": "circuit:tor2->tor3", "packet": "
 """Port that measures the transit times of a class of packets."""
 
 
-def circuit_util_pct(done: Done) -> Cells:
+def circuit_util_pct(done: StudyResult) -> Cells:
     """Return payload over the circuit, relative to the capacity of its days (the paper's definition: no clipping)."""
     return utilisation(done, DAY_US / (DAYS * (DAY_US + NIGHT_US)))
 
 
-def utilisation(done: Done, share: float) -> Cells:
+def utilisation(done: StudyResult, share: float) -> Cells:
     """Return the utilisation if the data have the circuit for this share of the time."""
     branches = done.grid.branches
     stops_s = [branch.resolved["stop_ps"] / PS for branch in branches]
@@ -41,7 +41,7 @@ def circuit_pct(carried_bytes: float, days_s: float) -> float:
     return 100 * 8 * PAYLOAD_SHARE * carried_bytes / (CIRCUIT_BPS * days_s)
 
 
-def latencies_us(done: Done) -> dict[str, Cells]:
+def latencies_us(done: StudyResult) -> dict[str, Cells]:
     """Return median and 99th percentile of the transit time, by class; published values are rounded down to 1 us."""
     found = {}
     for name, port in CLASSES.items():

@@ -92,7 +92,7 @@ def resized_grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
     return {**result, CUBIC: grid("CUBIC beside reTCP", {"resize_us": cubic}, chosen, options)}
 
 
-def measured(done: Done) -> dict[str, Cells]:
+def measured(done: StudyResult) -> dict[str, Cells]:
     """Return the metrics of the tables and claims."""
     times = done.once(latencies_us)
     return {"circuit_util_pct": done.once(circuit_util_pct), **{name: times[name] for name in SHOWN[1:]}}

@@ -158,7 +158,7 @@ class Packets:
         return result
 
 
-def runs(done: Done) -> Iterator[tuple[str, Run]]:
+def runs(done: StudyResult) -> Iterator[tuple[str, Run]]:
     """Yield the only run of each combination, by the value of the only axis."""
     (seed,) = done.seeds
     for branch in done.grid.branches:
@@ -187,7 +187,7 @@ def find(found: Found) -> Findings:
     )
 
 
-def round_trips(done: Done) -> tuple[list[Row], list[Part]]:
+def round_trips(done: StudyResult) -> tuple[list[Row], list[Part]]:
     """Measure the RTT of a full segment on an empty switch, and the number of RTTs per day."""
     shown, parts = [], []
     for name, run in runs(done):
@@ -201,7 +201,7 @@ def round_trips(done: Done) -> tuple[list[Row], list[Part]]:
     return shown, parts
 
 
-def services(done: Done) -> tuple[list[Row], list[Part]]:
+def services(done: StudyResult) -> tuple[list[Row], list[Part]]:
     """Compare the departures from the queues with the schedule, and count the packets that leave the switch."""
     ((_, run),) = runs(done)
     packets = Packets(run)
@@ -242,7 +242,7 @@ def _ack_turn(way: str, at_us: NDArray[np.float64]) -> NDArray[np.bool_]:
     return (at_us >= NIGHT_AT) & (at_us <= DAY_ENDS)
 
 
-def full_days(done: Done) -> tuple[list[Row], list[Part]]:
+def full_days(done: StudyResult) -> tuple[list[Row], list[Part]]:
     """Count the packets that each day carries if the queue is never empty."""
     shown, parts = [], []
     for name, run in runs(done):
@@ -263,7 +263,7 @@ def full_days(done: Done) -> tuple[list[Row], list[Part]]:
     return shown, parts
 
 
-def marks(done: Mapping[str, Done]) -> tuple[list[Row], list[Part]]:
+def marks(done: Mapping[str, StudyResult]) -> tuple[list[Row], list[Part]]:
     """Compare the flag of every ACK that leaves the switch with the rule, for both ends of the marks."""
     shown, parts = [], []
     for end in MARK_ENDS:
@@ -294,7 +294,7 @@ def marks(done: Mapping[str, Done]) -> tuple[list[Row], list[Part]]:
     return shown, parts
 
 
-def shrinks(done: Done) -> tuple[list[Row], list[Part]]:
+def shrinks(done: StudyResult) -> tuple[list[Row], list[Part]]:
     """List the packets that leave a queue which shrinks below its current length."""
     ((_, run),) = runs(done)
     packets = Packets(run)

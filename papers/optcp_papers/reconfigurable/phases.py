@@ -133,7 +133,7 @@ def counts(run: Run, times: Timeline) -> dict[str, list[float]]:
     return result
 
 
-def measured(done: Done, times: Timeline, link_bps: Callable[[Mapping[str, str]], float]) -> Cells:
+def measured(done: StudyResult, times: Timeline, link_bps: Callable[[Mapping[str, str]], float]) -> Cells:
     """Return :data:`MEASURED` for every run of a grid with the axis ``share``; adds axes ``event`` and ``metric``.
 
     Parameters

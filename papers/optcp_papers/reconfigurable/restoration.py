@@ -131,7 +131,7 @@ WINDOWS["both"] = (CUT_S, CUT_S + float(AT) + PHASE_S)
 """Time windows: after each return, and from the cut to the end of runs with an early restoration."""
 
 
-def carried_mb(done: Done) -> Cells:
+def carried_mb(done: StudyResult) -> Cells:
     """Return the bytes in each of :data:`WINDOWS`, of all and of returning flows; NaN if a run ends before."""
 
     def of(run: Run) -> NDArray[np.float64]:
@@ -265,7 +265,7 @@ def alike(scale: Cells) -> list[Part]:
     return parts
 
 
-def over_time(done: Done) -> list[Series]:
+def over_time(done: StudyResult) -> list[Series]:
     """Return the goodput around the events with half of the capacity restored, by sender and group."""
     steps = round(SHOWN_S * A_SECOND)
     first_s = CUT_S - 1

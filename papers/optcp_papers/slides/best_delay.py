@@ -40,7 +40,7 @@ def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
     return {READING: options.grid(SCENARIO, overrides(ASSUMED, chosen), {"delta_ms": DELAYS}, "slides, best delay")}
 
 
-def relative(done: Done) -> Cells:
+def relative(done: StudyResult) -> Cells:
     """Return f(x) = Good(x) / Good(0) over all flows in (5 s, 6.5 s]."""
     good = done["goodput"].between(*WINDOW_S).total("group")
     what = "a run without any goodput in (5 s, 6.5 s] at 0 ms: f has no meaning"

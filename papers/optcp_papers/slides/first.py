@@ -110,11 +110,11 @@ def world(found: Found) -> World:
 
 @dataclass(frozen=True)
 class Measure:
-    """Evaluation of the runs, called by ``Done.once``; equal for equal scales."""
+    """Evaluation of the runs, called by ``StudyResult.once``; equal for equal scales."""
 
     scale: Scale
 
-    def __call__(self, done: Done) -> World:
+    def __call__(self, done: StudyResult) -> World:
         """Evaluate the runs; packets are read once, one run at a time."""
         by_seed = [
             [of_sources(self.scale, run, delta / 1000) for run, delta in zip(runs, DELTA_MS, strict=True)]

@@ -236,7 +236,11 @@ def test_a_bad_file_is_shown_where_it_is_named(tmp_path):
     for name, content, word in [
         ("gone.gml", None, "cannot read `gone.gml`: No such file"),
         ("bad.gml", "graph [ node [", "cannot read `bad.gml`"),
-        ("far.gml", "graph [ node [ id 0 ] node [ id 1 ] edge [ source 0 target 1 ] ]", "set one `delay` for all links"),
+        (
+            "far.gml",
+            "graph [ node [ id 0 ] node [ id 1 ] edge [ source 0 target 1 ] ]",
+            "set one `delay` for all links",
+        ),
         ("what.txt", "x", "unsupported file format"),
     ]:
         world.write_text(WORLD.format(file=name), encoding="utf-8")
@@ -253,7 +257,7 @@ def test_every_link_fails_in_turn_by_one_line(tmp_path):
     more = [word for key, value in abilene.items() for word in ("--set", f"parameters.{key}={value}")]
     done = optcp_command(tmp_path, "run", "germany50", *more, "--out", "out")
     assert done.returncode == 0, done.stderr
-    finished = Done.open(tmp_path / "out")
+    finished = StudyResult.open(tmp_path / "out")
     # Of 15 links only those that the flow crosses, in either direction: failures of others have no effect.
     path = ("ATLAng-IPLSng", "DNVRng-KSCYng", "DNVRng-STTLng", "IPLSng-KSCYng")
     assert finished.axes[0].values == path

@@ -17,7 +17,7 @@ def ran(command, tmp_path):
         settings = [word for key, value in parameters.items() for word in ("--set", f"parameters.{key}={value}")]
         command("run", scenario, *words, *settings, "--runs", runs, "--out", out)
         tables = {name: parquet.read_table(out / name) for name in ("completions", "bursts")}
-        return tables, [item.drops for _, (item,) in Done.open(out)]
+        return tables, [item.drops for _, (item,) in StudyResult.open(out)]
 
     return run
 
