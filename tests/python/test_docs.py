@@ -372,9 +372,8 @@ def test_every_file_that_draws_during_a_run_is_in_the_table_of_draws():
 
 def test_counts_of_scripts_are_those_of_the_files():
     scripts = len(list((ROOT / "tests" / "packetdrill").rglob("*.pkt")))
-    said = [
-        int(count) for page in NAMES for count in re.findall(r"own (\d+) scripts in `tests/packetdrill`, one directory per mechanism", text(page))
-    ]
+    words = r"own (\d+) scripts in `tests/packetdrill`, one directory per mechanism"
+    said = [int(count) for page in NAMES for count in re.findall(words, text(page))]
     assert said == [scripts]
 
 
