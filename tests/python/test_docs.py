@@ -376,9 +376,8 @@ def test_every_file_with_random_draws_is_documented():
 
 def test_script_counts_match_files():
     scripts = len(list((ROOT / "tests" / "packetdrill").rglob("*.pkt")))
-    said = [
-        int(count) for page in NAMES for count in re.findall(r"(\d+) of our own, one directory a mechanism", text(page))
-    ]
+    words = r"own (\d+) scripts in `tests/packetdrill`, one directory per mechanism"
+    said = [int(count) for page in NAMES for count in re.findall(words, text(page))]
     assert said == [scripts]
 
 
