@@ -1,4 +1,4 @@
-//! Conformance cases against what other stacks did, and the messages for what is no case.
+//! Conformance cases compared with results of other stacks, and messages for invalid cases.
 #![allow(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
 use std::collections::BTreeMap;

@@ -1,5 +1,5 @@
-//! Whatever text or bytes the readers are given, they read or refuse them. The targets are those of
-//! `make fuzz`; here the small inputs that are kept, and a fixed number of others made from them.
+//! Robustness of readers: any text or bytes are read or rejected. The targets are those of `make fuzz`;
+//! inputs are the small stored ones and a fixed number of mutations.
 
 #[path = "../../../fuzz/src/mutate.rs"]
 mod mutate;

@@ -1,4 +1,4 @@
-//! Every test file of the crate, in one binary: each binary is linked with all that it uses.
+//! All test files of the crate in one binary, because each binary links all its dependencies.
 
 mod conformance;
 mod foreign;

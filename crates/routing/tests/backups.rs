@@ -1,4 +1,4 @@
-//! Backups against networks small enough to be worked out by hand.
+//! Repair paths in networks small enough to be computed by hand.
 
 use optcp_routing::{
     Coverage, Forwarding, Link, Mechanism, Protect, Repair, Routes, Segment, Topology, alternates,

@@ -1,4 +1,4 @@
-//! Random networks against definitions written down a second time, over distances by Floyd and Warshall.
+//! Random networks, compared with independent definitions over distances by Floyd and Warshall.
 
 use std::collections::BTreeSet;
 

@@ -1,8 +1,8 @@
-//! Bad scenarios and what is said about them.
+//! Error messages of invalid scenarios.
 
 use optcp_scenario::Scenario;
 
-/// The message for each file of `tests/bad`, kept as a snapshot.
+/// Message for each file of `tests/bad`, stored as a snapshot.
 macro_rules! bad {
     ($($name:ident),* $(,)?) => {$(
         #[test]
@@ -91,7 +91,7 @@ bad!(
     voqs,
 );
 
-/// The message for a good file with one bad override.
+/// Returns the message for a valid file with one invalid override.
 fn with_override(key: &str, value: &str) -> String {
     let text = include_str!("small.toml");
     let set = [(key.to_owned(), value.to_owned())];

@@ -1,4 +1,4 @@
-//! What schedules change, worked by hand.
+//! Scheduled changes, computed by hand.
 
 use std::collections::BTreeMap;
 
@@ -21,7 +21,7 @@ queue = "50 packets"
 [[schedules]]
 changes = [{ at = "5 ms", "#;
 
-/// The ports that a change is of, in order.
+/// Returns the ports that a change affects, in order.
 fn changed(change: &str, expected: &[ChangePlan]) -> Vec<String> {
     let text = format!("{WORLD}{change} }}]");
     let scenario = Scenario::parse(&text, "changes.toml", &[])
@@ -63,7 +63,7 @@ fn plan(text: &str) -> Plan {
     scenario.plan().clone()
 }
 
-/// From when to when each link sends in a cycle, in us, and how long that takes.
+/// Returns the sending periods of each link in a cycle, in us, and the length of the cycle.
 fn days(plan: &Plan, schedule: &SchedulePlan) -> (BTreeMap<String, Vec<(u64, bool)>>, u64) {
     let mut found: BTreeMap<String, Vec<(u64, bool)>> = BTreeMap::new();
     for step in &schedule.steps {

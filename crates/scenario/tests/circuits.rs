@@ -1,4 +1,4 @@
-//! Rates of reserved circuits, what they take of links, and what is said of too many: worked by hand.
+//! Rates of reserved circuits, their use of spare capacity, and warnings about excess; computed by hand.
 
 use optcp_scenario::{Scenario, WarningKind};
 
@@ -45,7 +45,7 @@ fn read(text: &str, set: &[(&str, &str)]) -> Result<Scenario, String> {
         .map_err(|diagnostic| diagnostic.render(false))
 }
 
-/// Way and rate in kb/s of each circuit, sorted.
+/// Returns path and rate in kb/s of each circuit, sorted.
 fn circuits(scenario: &Scenario) -> Vec<(String, u64)> {
     let plan = scenario.plan();
     let circuits = plan.links.iter().filter(|link| !link.over.is_empty());

@@ -1,4 +1,5 @@
-//! Pairs, paths and backups that are found, values of `every`, and choices: worked by hand on a small network.
+//! Pairs, computed paths and backups, values of `every`, and named options; computed by hand on a small
+//! network.
 
 use optcp_net::Setting;
 use optcp_scenario::plan::{Carries, Plan};

@@ -1,4 +1,4 @@
-//! What is found in a network of known places and demands, beside hosts: worked by hand.
+//! Network with coordinates, demands and hosts; computed by hand.
 
 use optcp_scenario::plan::Plan;
 use optcp_scenario::{Graph, GraphLink, Library, Reference, ReferenceResolver, Scenario};

@@ -1,4 +1,4 @@
-//! A scenario with overrides: over the parsed file, as a file again, and as a list of settings.
+//! Overrides of a parsed scenario, its form as a file, and its settings.
 
 use optcp_scenario::Scenario;
 

@@ -1,4 +1,4 @@
-//! The sample scenario and a small one against numbers worked out by hand.
+//! Sample scenario and a small one, compared with numbers computed by hand.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! The JSON Schema and the catalogue, which other parts of the project are made from.
+//! JSON Schema and catalogue, from which other parts of the project are generated.
 
 use std::collections::BTreeSet;
 

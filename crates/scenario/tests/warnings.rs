@@ -1,4 +1,4 @@
-//! Warnings at the port where flows meet, and what messages say: worked by hand.
+//! Warnings at bottlenecks, and the form of messages; computed by hand.
 
 use optcp_scenario::{Library, Matrix, ReferenceResolver, Scenario, Warning};
 

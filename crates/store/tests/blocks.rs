@@ -1,4 +1,4 @@
-//! Blocks of runs: their files, what ends in the middle, and metrics by hand.
+//! Blocks of runs: files, interruption, and metrics computed by hand.
 
 use std::collections::BTreeMap;
 

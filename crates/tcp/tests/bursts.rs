@@ -1,7 +1,7 @@
-//! A burst of losses in one window, by the laws of RFC 6675 and of Sack1, worked by hand.
+//! Recovery from a burst of losses in one window, computed by hand from RFC 6675 and Sack1.
 //!
-//! A window of `W` segments is sent at once and its first `B` are lost. No limited transmit, data without
-//! end, a path that delays and does nothing else: whatever is sent within a round trip arrives at once.
+//! A window of `W` segments is sent at once, and its first `B` are lost. Without limited transmit, with
+//! unlimited data and a path that only delays: all segments sent within an RTT arrive together.
 
 #![allow(clippy::unwrap_used, reason = "a panic is how a test fails")]
 

@@ -1,4 +1,4 @@
-//! What single choices do to the window and the timer of a sender, worked by hand.
+//! Effects of individual parameters on window and timer of a sender, computed by hand.
 
 use std::sync::Arc;
 

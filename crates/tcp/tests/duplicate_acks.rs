@@ -1,4 +1,4 @@
-//! What a receiver does about segments beyond a hole when paths change, worked by hand.
+//! Receiver's reaction to out-of-order segments after path changes, computed by hand.
 
 use std::collections::VecDeque;
 use std::sync::Arc;

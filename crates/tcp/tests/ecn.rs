@@ -1,4 +1,4 @@
-//! Marks: what packets say of them, what the receiver echoes, and what the sender does then.
+//! ECN: packet markings, the receiver's feedback, and the sender's reaction.
 
 use std::sync::Arc;
 

@@ -1,5 +1,5 @@
-//! A state for each network, segment by segment, worked by hand from the rules of TDTCP (Chen et al. 2022): what is sent on a
-//! network moves its window only, and reordering between networks is no loss.
+//! Per-network state, segment by segment, computed by hand from the rules of TDTCP (Chen et al. 2022): data
+//! only change the window of their network, and reordering between networks is not loss.
 
 use std::sync::Arc;
 

@@ -1,5 +1,5 @@
-//! Growth after a pause of the application, for every congestion control: as without the pause, unless the control's source says
-//! otherwise.
+//! Growth after an application pause for every congestion control: as without the pause, unless its source
+//! says otherwise.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

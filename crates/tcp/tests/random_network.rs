@@ -1,4 +1,4 @@
-//! Sender and receiver against loss, reordering, duplication and delay.
+//! Sender and receiver under loss, reordering, duplication and delay.
 
 use crate::network;
 

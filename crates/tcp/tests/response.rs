@@ -1,4 +1,4 @@
-//! The average window of one long flow that loses a segment at even distances.
+//! Average window of one long-lived flow with periodic losses.
 
 use std::collections::VecDeque;
 use std::sync::Arc;

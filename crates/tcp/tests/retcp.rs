@@ -1,4 +1,4 @@
-//! reTCP as a sender has it: the flag of ACKs, losses and the SYN exchange.
+//! reTCP in a sender: the flag in ACKs, losses and the SYN exchange.
 
 use std::sync::Arc;
 

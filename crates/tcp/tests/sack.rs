@@ -1,4 +1,4 @@
-//! SACK recovery and what surrounds it, segment by segment, worked by hand from the RFCs.
+//! SACK recovery and related mechanisms, segment by segment, computed by hand from the RFCs.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! DCTCP in its steady state, on a link whose queue marks from a length on.
+//! DCTCP in steady state, on a link whose queue marks above a threshold.
 
 use std::collections::VecDeque;
 use std::sync::Arc;

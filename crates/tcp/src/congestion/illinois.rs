@@ -35,7 +35,7 @@ const BETA_MAX: u64 = BETA_ONE / 2;
 const BETA_MIN: u64 = BETA_ONE / 8;
 /// Smaller windows are Reno's.
 const LEAST_WINDOW: u32 = 15;
-/// RTTs without a queue until alpha is maximum again.
+/// Number of RTTs without a queue until alpha returns to its maximum.
 const THETA: u32 = 5;
 /// In microseconds: greater ones would overflow Linux's 32 bits.
 const LONGEST_ROUND_TRIP: u64 = u32::MAX as u64 / ALPHA_MAX;
@@ -49,7 +49,7 @@ pub struct Illinois {
     beta: u64,
     /// The RTT of samples ends when more than this is acknowledged; none if it has yet to begin.
     until: Option<Seq>,
-    /// There was a queue since alpha was maximum.
+    /// `true`: a queue existed since alpha was at its maximum.
     above: bool,
     /// RTTs without a queue since.
     low: u32,

@@ -1,4 +1,4 @@
-//! Random numbers, and random choices of everything that a connection leaves open.
+//! Random numbers, and random values of all parameters of a connection.
 
 use std::fmt::{Debug, Write};
 

@@ -1,4 +1,4 @@
-//! A sender and a receiver joined by a random network, and what must hold after every step.
+//! Sender and receiver connected by a random network, with invariants checked after every step.
 
 mod draw;
 
