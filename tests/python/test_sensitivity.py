@@ -354,7 +354,7 @@ def test_the_verb_prints_writes_and_continues(ran, stored_runs, calls):
     _, out = ran
     assert "…" not in out
     assert "most influential parameters" in out
-    assert "240 of 240 runs made now" in out
+    assert "240 of 240 runs simulated" in out
     text = FILE.read_text()
     found = json.loads(text)
     assert found["design"] == {"samples": 4, "points": 16, "settings": 16, "seeds": 3, "runs": 16 * 3 * 5}
@@ -378,7 +378,7 @@ def test_the_verb_prints_writes_and_continues(ran, stored_runs, calls):
     }
     status, out, _ = stored_runs(*WORDS, *SMALL)
     assert status == 0
-    assert "0 of 240 runs made now" in out
+    assert "0 of 240 runs simulated" in out
     assert calls == []
     assert FILE.read_text() == text
 

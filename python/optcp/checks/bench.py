@@ -1,8 +1,8 @@
 """Benchmarks of the simulation speed: dumbbells, other scenarios, windows and threads, burst-switched core.
 
-A packet-hop is one transmission of a data packet or an ACK over one link; the workload defines their number,
-whatever the engine executes for it. Rows of one size are measured in turn, so that what else the machine does meets
-them alike; their ratio is taken turn by turn. Every run has a process of its own, so that its peak memory is its own.
+A packet-hop is one transmission of a data packet or an ACK over one link. Their number depends only on the workload,
+not on the engine. Rows of one size are measured alternately, so that other load on the machine affects them equally,
+and ratios are computed per round. Each run has its own process, so that its peak memory can be measured.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ if TYPE_CHECKING:
 #: Flows and simulated seconds.
 SIZES = ((10, 50), (100, 10), (1000, 10))
 
-#: What TCP the flows have, and the engine unless it is the fast one; the others are compared with the first.
+#: TCP of the flows, and the engine unless it is the fast one; the first row is the reference.
 ROWS = ("newreno", "newreno, reference engine", "sack", "linux-6", "bbr")
 
-#: How a world has its run, by engine and threads; the others are compared with the first. Where a world can have no
-#: windows, all are the calendar.
+#: Variants of a run: engine and number of threads. The first is the reference. A scenario that does not support
+#: windows uses the calendar in all variants.
 WAYS = {"calendar": ("calendar", 1), "windows": ("windows", 1), "two threads": ("fast", 2)}
 
 _PEAK = """
@@ -60,7 +60,7 @@ print(json.dumps({"hops": hops, "utilisation": utilisation, "events": events, "s
 """
 )
 
-#: The run of the scenario burst-core, with all of its fibres counted from the start.
+#: Runs the scenario burst-core with counts of all fibres from the start.
 _CORE_CHILD = (
     _PEAK
     + """
@@ -77,7 +77,7 @@ print(json.dumps({"packets": run.counts["sent"], "requests": int(fibres["bursts"
 """
 )
 
-#: The run of a scenario file, with seed 1.
+#: Runs a scenario file with seed 1.
 _WORLD_CHILD = (
     _PEAK
     + """
@@ -91,7 +91,7 @@ print(json.dumps({"hops": run.counts["packet_hops"], "events": run.counts["event
 """
 )
 
-#: The run of a scenario file with seed 1, or of the dumbbell where there is none.
+#: Runs a scenario file with seed 1, or the dumbbell without a file.
 _WAY_CHILD = (
     _PEAK
     + """
@@ -114,23 +114,23 @@ class Row:
     Attributes
     ----------
     tcp
-        The TCP of the flows, and the engine unless it is the fast one.
+        TCP of the flows, and the engine unless it is the fast one.
     flows, seconds
-        The size; simulated seconds.
+        Number of flows, and simulated time in seconds.
     packet_hops
-        Transmissions over links as the workload defines them.
+        Transmissions over links.
     hops_per_cpu_s
-        Packet-hops by user and system time of the run, set-up not included.
+        Packet-hops per second of user and system time of the run, without set-up.
     relative
-        The same as a share of what the first TCP has in the same turn.
+        Ratio to the first row in the same round.
     set_up_s, cpu_s
         CPU seconds of set-up and run.
     memory_mb
-        What the run adds to the peak memory of its process, MiB; 0 where the system does not tell.
+        Increase of the peak memory of the process by the run in MiB; 0 if unknown.
     utilisation
         Share of the bottleneck's rate that data took in the second half, 0 to 1.
     events_per_hop
-        Events that the engine executed for a packet-hop.
+        Executed events per packet-hop.
     """
 
     tcp: str
@@ -148,24 +148,24 @@ class Row:
 
 @dataclass(frozen=True)
 class World:
-    """A world of :mod:`optcp.checks.bench_worlds`; medians over the repetitions.
+    """Result for a scenario of :mod:`optcp.checks.bench_worlds`; medians over the repetitions.
 
     Attributes
     ----------
     name
-        Which world.
+        Name of the scenario.
     packet_hops
         Transmissions of packets by ports.
     dropped
         Packets that were dropped.
     hops_per_cpu_s
-        Packet-hops by user and system time of the run with its set-up, the file already read.
+        Packet-hops per second of user and system time of the run and its set-up, without reading the file.
     cpu_s
-        That time.
+        User and system time in seconds.
     memory_mb
-        What the run adds to the peak memory of its process, MiB; 0 where the system does not tell.
+        Increase of the peak memory of the process by the run in MiB; 0 if unknown.
     events_per_hop
-        Events that the engine executed for a packet-hop.
+        Executed events per packet-hop.
     """
 
     name: str
@@ -188,7 +188,7 @@ class Way:
     cpu_s
         CPU seconds of that, of all threads.
     memory_mb
-        What the run adds to the peak memory of its process, MiB; 0 where the system does not tell.
+        Increase of the peak memory of the process by the run in MiB; 0 if unknown.
     relative
         The first way's wall time by this one's in the same turn: above 1 this one is faster.
     relative_ci95
@@ -209,7 +209,7 @@ class InOneRun:
     Attributes
     ----------
     name
-        Which world.
+        Name of the scenario.
     packet_hops
         Transmissions of packets by ports, the same with all.
     ways
@@ -234,7 +234,7 @@ class Core:
     cpu_s
         CPU seconds of the run with its set-up, the file already read.
     memory_mb
-        What the run adds to the peak memory of its process, MiB; 0 where the system does not tell.
+        Increase of the peak memory of the process by the run in MiB; 0 if unknown.
     """
 
     packets: int

@@ -1,7 +1,7 @@
-"""A figure's SVG in few bytes: matplotlib's own is several times as large, and a page has dozens.
+"""Compact SVG of a figure; that of matplotlib is several times as large, and a page has dozens of figures.
 
-Coordinates are rounded to a tenth of a point and written from one to the next; what has one look shares an element; the
-markers of a curve are one path; what cannot be seen is left out.
+Coordinates are rounded to 0.1 points and relative, elements with equal style are merged, the markers of a curve are one
+path, and invisible elements are left out.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 SVG = "{http://www.w3.org/2000/svg}"
 HREF = "{http://www.w3.org/1999/xlink}href"
 ROOT = {"font-size": "9px", "fill": "currentColor", "text-anchor": "start", "stroke-linejoin": "round"}
-"""Said once, at the root."""
+"""Style that is set once, at the root element."""
 PLAIN = {"stroke": "none", "stroke-width": "1", "stroke-opacity": "1", "fill-opacity": "1", "opacity": "1",
          "stroke-linecap": "butt", "font-weight": "400"}  # fmt: skip
-"""What need not be said."""
+"""Default style, which is left out."""
 STEP = re.compile(r"([MLCz])([^MLCz]*)")
 
 Point = tuple[int, int]
@@ -34,7 +34,7 @@ Pieces = list[tuple[str, list[Point]]]
 
 @dataclass
 class Node:
-    """An element; a path and a marker have ``pieces``."""
+    """An SVG element; paths and markers have ``pieces``."""
 
     tag: str
     look: dict[str, str]
@@ -43,21 +43,21 @@ class Node:
     text: str = ""
 
     def alike(self) -> tuple[str, tuple[tuple[str, str], ...]]:
-        """What elements share that can be one."""
+        """Key that is equal for elements that can be merged."""
         return self.tag, tuple(self.look.items())
 
 
 class Figure:
-    """What is in matplotlib's ``<svg>``, in few bytes.
+    """Compact content of an ``<svg>`` element of matplotlib.
 
     Parameters
     ----------
     name
-        Unique in a page: ids are derived from it.
+        Name that is unique within a page; ids are derived from it.
     ink
-        The colour that becomes the page's own.
+        Colour that is replaced by ``currentColor``.
     kept
-        Ids of groups that stay groups, with the attributes that they have.
+        Ids of groups to keep, with their attributes.
     """
 
     def __init__(self, root: Element, name: str, ink: str, kept: Mapping[str, dict[str, str]]) -> None:
@@ -91,7 +91,7 @@ class Figure:
         if "transform" in element.attrib:
             inside = [Node("g", {"transform": element.get("transform", "")}, children=inside)]
         if name.startswith("matplotlib.axis"):
-            # Grid, ticks and their names do not overlap: their order is free.
+            # Grid, ticks and tick labels do not overlap, so their order does not matter.
             inside.sort(key=Node.alike)
         if name in self._kept:
             yield Node("g", self._kept[name], children=inside)
@@ -104,7 +104,7 @@ class Figure:
         yield Node("path", look | self._clipped(pieces, clip), pieces)
 
     def _clipped(self, pieces: Pieces, clip: str) -> dict[str, str]:
-        """A clip, where something would be clipped."""
+        """The clip path attribute, if any point lies outside."""
         if clip not in self._clips:
             return {}
         left, top, right, bottom = self._clips[clip]
@@ -121,7 +121,7 @@ class Figure:
         look = self._look(shape, element)
         x, y = (round(10 * float(element.get(name, "0"))) for name in ("x", "y"))
         if x == 0:
-            # A band, and not a marker: its points are where they are drawn.
+            # A band, not a marker: its points have absolute positions.
             yield from self._path(_pieces(shape.get("d", ""), y), look, clip)
             return
         pieces: Pieces = [("M", [(x, y)])]
@@ -151,7 +151,7 @@ class Figure:
         return {name: value for name, value in sorted(said.items()) if ROOT.get(name) != value}
 
     def _joined(self, nodes: Sequence[Node]) -> list[Node]:
-        """Neighbours of one look as one element."""
+        """Merge adjacent elements of equal style."""
         found = []
         for _, group in itertools.groupby(nodes, Node.alike):
             first, *others = group
@@ -175,7 +175,7 @@ class Figure:
         return f"<g{_attributes(node.look)}>{''.join(map(self._written, node.children))}</g>"
 
     def _marked(self, node: Node) -> str:
-        """A path that nothing is drawn of but a marker at each of its points."""
+        """An invisible path with a marker at each of its points."""
         clip = {name: node.look.pop(name) for name in ("clip-path",) if name in node.look}
         shape = f"<path{_attributes(node.look)}/></marker>"
         known = next((name for text, name in self._defs.items() if text.endswith(shape)), "")
@@ -185,13 +185,13 @@ class Figure:
         points: Pieces = [("L" if at else "M", piece[1]) for at, piece in enumerate(node.pieces)]
         ends = {f"marker-{where}": f"url(#{name})" for where in ("start", "mid", "end")}
         if len(points) == 1:
-            # A path needs a line, be it of no length; then its start and end are one.
+            # A path needs a line, so a single point gets one of length zero.
             points, ends = [*points, ("L", points[0][1])], {"marker-start": ends["marker-start"]}
         return f'<path d="{_d(points)}"{_attributes({"fill": "none", **ends, **clip})}/>'
 
 
 def _pieces(text: str, dy: int = 0) -> Pieces:
-    """The commands of a path as matplotlib writes it, moved down by ``dy``."""
+    """Parse the commands of a path of matplotlib, moved down by ``dy``."""
     pieces: Pieces = []
     for command, numbers in STEP.findall(text):
         values = [round(10 * float(number)) for number in numbers.split()]
@@ -200,7 +200,7 @@ def _pieces(text: str, dy: int = 0) -> Pieces:
 
 
 def _d(pieces: Pieces) -> str:
-    """A path's text, each point as the way from the one before; points at one place are one."""
+    """Text of a path with relative coordinates; repeated points are left out."""
     parts: list[str] = []
     at, start, before = (0, 0), (0, 0), ""
     for command, points in pieces:
@@ -224,7 +224,7 @@ def _d(pieces: Pieces) -> str:
             parts.append(_after(as_written, before, _apart(numbers)))
             at = points[0]
         elif before == "M":
-            # A line of no length, which a round end makes a dot.
+            # A line of length zero, which round caps draw as a dot.
             as_written = "h"
             parts.append("h0")
         before = as_written

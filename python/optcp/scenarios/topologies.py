@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from optcp.scenarios.graphs import Edge, Position
 
 Link = tuple[int, int, str | None, int | None]
-"""Two nodes by index, the link's name if it needs one, its length in mm if that is known."""
+"""Two nodes by index, the name of the link if needed, and its length in mm if known."""
 
 Place = tuple[int, int]
 """Longitude and latitude in millionths of a degree."""
@@ -52,15 +52,15 @@ class Topology(NamedTuple):
     links
         See :data:`Link`.
     demands
-        Empty if the network comes without.
+        See :data:`Demand`; empty if the network has none.
     places
         Positions of the nodes, None where unknown.
     own_names
-        Name that the file has for each node, where it is another one and names no other node.
+        Name of each node in the file, if it differs and refers to no other node.
     rates
-        Attributes of links that look like a rate, which is not read.
+        Link attributes that look like rates; they are ignored.
     notes
-        What the file says in another way than the scenario has it, in sentences.
+        Sentences about differences between the file and the network in the scenario.
     """
 
     nodes: list[str]
@@ -72,7 +72,7 @@ class Topology(NamedTuple):
     notes: list[str]
 
     def by_name(self) -> dict[str, int]:
-        """Return the index of each node by its name, and by the name that the file has for it."""
+        """Return the index of each node by its name and by its name in the file."""
         own = {name: at for at, name in enumerate(self.own_names) if name}
         return own | {name: at for at, name in enumerate(self.nodes)}
 

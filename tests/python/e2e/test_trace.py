@@ -68,7 +68,7 @@ def test_a_picture_of_chosen_flows_and_times_is_the_same_every_time(study, comma
         (["--from", "7", "--to", "4"], "empty interval; the run ends at"),
         (["--out", "x.png"], "one file cannot hold 6 plots"),
         (["--kind", "tcp", "--out", "x.gif"], "expected a file that ends in .png, .pdf or .svg"),
-        (["--kind", "tcp", "--out", "x.png", "--format", "pdf"], "--format pdf: the file of --out ends in .png"),
+        (["--kind", "tcp", "--out", "x.png", "--format", "pdf"], "--format pdf contradicts --out, which ends in .png"),
     ],
     ids=lambda value: value if isinstance(value, str) else " ".join(value),
 )
