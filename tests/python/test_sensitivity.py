@@ -433,7 +433,7 @@ def test_settings_are_run_again_on_seeds_of_their_own(stored_runs, calls, monkey
     assert calls == []
     status, out, _ = stored_runs(*WORDS, *SMALL, "--confirm")
     assert status == 0
-    assert "of them with more random cases" in out
+    assert "of them re-run with more seeds" in out
     found = json.loads(FILE.read_text())
     again = found["print"]["confirmed"]
     assert len(again) == (first["print"]["compatible"] or 5)
@@ -472,7 +472,7 @@ def test_the_report_shows_a_study(stored_runs, table3):
     found = json.loads(FILE.read_text())
     # The first figure, and the folded ones.
     assert page.count("<figure>") + page.count("data-html>") == 6
-    assert f"agree with all {found['print']['values']} printed values" in page
+    assert f"all {found['print']['values']} published values" in page
     digest, statement = found["provenance"]["metrics_sha256"], found["claims"][0]["text"]
     for words in ("flows = 10+10", "significantly above", statement, digest):
         assert words in page
@@ -534,7 +534,7 @@ def test_command_fails_if_no_setting_can_be_evaluated(stored_runs, table3):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["gmpls"], "gmpls is a paper; name one of its exhibits: gmpls/aqm, gmpls/every-scheme, gmpls/fig4"),
+        (["gmpls"], "gmpls is a paper; name one of its experiments: gmpls/aqm, gmpls/every-scheme, gmpls/fig4"),
         (["gmpls/table33"], "did you mean 'gmpls/table3'"),
         (["gmpls/table3", "--over", "queue_packets=200..15"], "from a lower to a higher"),
         (["gmpls/table3", "--samples", "6"], "power of two"),
