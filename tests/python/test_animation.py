@@ -148,7 +148,7 @@ def test_routers_and_links_with_hyphens_are_named():
     failed = [{"port": f"cable:{ends}", "at_ps": 5, "repair_ps": None} for ends in ("Aa-Bb->C", "C->Aa-Bb")]
     failed.append({"port": "C->D", "at_ps": 5, "repair_ps": 7})
     said = [(failure.at_ps, failure.text) for failure in events._failures(failed)]
-    assert said == [(5, "cable:Aa-Bb-C, C->D fail"), (7, "C->D works again")]
+    assert said == [(5, "cable:Aa-Bb-C, C->D fail"), (7, "C->D is repaired")]
 
 
 def read(made):

@@ -41,7 +41,7 @@ def test_unknown_value_suggests_nearest_value(axis, value, message):
 
 
 def test_repeated_values_and_missing_labels_are_refused():
-    with pytest.raises(InputError, match="'1 s' is there twice"):
+    with pytest.raises(InputError, match="duplicate value '1 s'"):
         Axis("delay", ("1 s", "1 s"))
     with pytest.raises(InputError, match="expected 2 labels, got 1"):
         Axis("delay", ("1 s", "2 s"), labels=("one",))

@@ -323,7 +323,7 @@ def table_under(page, head):
 
 
 def test_every_public_python_name_is_documented():
-    table = text("docs/reference/api.md").split("| name | what it is |")[1].split("\n\n")[0].splitlines()[2:]
+    table = text("docs/reference/api.md").split("| name | content |")[1].split("\n\n")[0].splitlines()[2:]
     named = {name for row in table for name in in_code(row.split(" | ")[0])}
     assert named == set(optcp.__all__)
     assert [name for name in named if not hasattr(optcp, name)] == []

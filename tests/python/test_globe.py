@@ -102,16 +102,16 @@ def test_files_of_another_scenario_are_not_drawn():
 
 def test_changes_are_described_in_sentences():
     assert [(change.at_ps / 1e12, change.kind, change.text) for change in globe.changes(PATHS)] == [
-        (0, "first", "the path: 40.0 ms, over 1 2"),
-        (1, "down", "there is no path"),
-        (1.5, "up", "there is a path again, 45.0 ms, over 2"),
+        (0, "first", "path: 40.0 ms, over 1 2"),
+        (1, "down", "no path"),
+        (1.5, "up", "path restored: 45.0 ms, over 2"),
         (1.6, "path", "the path is shorter, 44.0 ms instead of 45.0, over 1"),
     ]
 
 
 def test_long_path_is_described_by_its_ends():
     long = Recorded(("A", "B"), "", np.array([0.0, 1.0]), np.array([100.0, 100.0]), [tuple(range(1, 11))] * 2)
-    assert [change.text for change in globe.changes(long)] == ["the path: 100.0 ms, over 10 satellites, 1 to 10"]
+    assert [change.text for change in globe.changes(long)] == ["path: 100.0 ms, over 10 satellites, 1 to 10"]
 
 
 def test_packets_are_drawn_around_an_outage_or_the_greatest_change():
@@ -133,7 +133,7 @@ def test_path_outage_is_described_once(optcp, tmp_path):
     found = about((tmp_path / "page.html").read_text())
     stretches = beside(tmp_path / "leo").paths.stretches()
     assert [at for at, _, _ in found["events"]] == [stretch.start_s for stretch in stretches]
-    assert [text for _, kind, text in found["events"] if kind == "down"] == ["there is no path"]
+    assert [text for _, kind, text in found["events"] if kind == "down"] == ["no path"]
     down = next(stretch for stretch in stretches if not stretch.satellites)
     # No link fails, but nodes have no route.
     assert found["down"] == []

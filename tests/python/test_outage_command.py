@@ -172,5 +172,5 @@ def test_nodes_and_pairs_of_links_fail_too(optcp, ring):
 def test_own_demands_need_no_file():
     asked = OutageQuery.of("sndlib/abilene", mechanisms=["none"])
     assert asked.own_demands
-    assert not any("gravity" in str(item) for item in asked.standing())
+    assert not any("gravity" in str(item) for item in asked.default_assumptions())
     assert len(grid_of(asked).branches) == 1 + 14

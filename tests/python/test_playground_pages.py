@@ -130,7 +130,7 @@ def test_a_link_opens_a_small_world_with_all_that_is_drawn():
     assert start["library"] == {}
     world = _core.Scenario.parse(start["text"], start["name"])
     assert {load["kind"] for load in json.loads(world.resolved())["observe"]} >= {"goodput", "tcp", "queue"}
-    assert "# Added for the pictures of the page; the run is the same." in start["text"]
+    assert "# Added for the plots of the page; the run is the same." in start["text"]
     digests = [item.run(1, digest=True).records_sha256 for item in (world, core("das-fig6"))]
     assert digests[0] == digests[1]
 

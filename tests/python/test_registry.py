@@ -63,7 +63,7 @@ def test_invalid_paper_has_a_message(tmp_path, monkeypatch, text, message):
 
 
 def test_folder_without_paper_has_a_message(tmp_path):
-    with pytest.raises(InputError, match="there is no paper in it"):
+    with pytest.raises(InputError, match="no paper here"):
         registry.add(tmp_path)
 
 

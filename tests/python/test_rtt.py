@@ -83,8 +83,8 @@ def test_only_runs_with_stored_round_trips_are_drawn(optcp, tmp_path):
     assert (status, err) == (0, "")
     drawn = (tmp_path / out.strip()).read_text()
     # One change to a shorter path, at 19.9 s.
-    assert all(text in drawn for text in ("BDP + queue", "measured", "path is shorter"))
-    assert not any(text in drawn for text in ("path is longer", "no path", "path again"))
+    assert all(text in drawn for text in ("BDP + queue", "measured RTT", "shorter path"))
+    assert not any(text in drawn for text in ("longer path", "no path", "path restored"))
     (tmp_path / "reno" / "rtt.csv").write_text("at (s),rtt (ms),satellites\n0,soon,1\n")
     status, _, err = optcp("trace", "reno", "--kind", "rtt")
     assert (status, "rtt.csv: changed since it was written" in err) == (1, True)

@@ -126,7 +126,7 @@ def test_values_in_the_middle_of_an_axis_add_cells_only(make_runs, calls, tmp_pa
 def test_another_study_is_refused_with_what_differs_unless_forced(make_runs, tmp_path, text, options, what):
     make_runs()
     (tmp_path / "out" / "thesis.tex").touch()
-    with pytest.raises(InputError, match=f"out: another study is there: .*{what}.*--force"):
+    with pytest.raises(InputError, match=f"out: the directory holds another study: .*{what}.*--force"):
         make_runs(text, **options)
     assert len(make_runs().store.parts) == 1
     done = make_runs(text, force=True, **options)
@@ -137,7 +137,7 @@ def test_another_study_is_refused_with_what_differs_unless_forced(make_runs, tmp
 def test_another_build_is_another_study(make_runs, monkeypatch):
     make_runs()
     monkeypatch.setattr("optcp.study.form.extension_sha256", lambda: "another build")
-    with pytest.raises(InputError, match="another study is there: it was made by another build of optcp"):
+    with pytest.raises(InputError, match="the directory holds another study: it was made by another build of optcp"):
         make_runs()
 
 
@@ -152,14 +152,14 @@ def test_runs_of_the_version_before_are_named(make_runs, tmp_path, old):
     place = tmp_path / "out" / old
     place.parent.mkdir(parents=True)
     place.touch()
-    with pytest.raises(InputError, match=f"out: {old} is of an earlier version of optcp"):
+    with pytest.raises(InputError, match=f"out: {old} comes from an earlier version of optcp"):
         make_runs()
 
 
 def test_folder_without_study_is_left_unchanged(make_runs, tmp_path):
     (tmp_path / "out" / "runs").mkdir(parents=True)
     (tmp_path / "out" / "runs" / "thesis.tex").touch()
-    with pytest.raises(InputError, match="there is a folder runs of no study"):
+    with pytest.raises(InputError, match="the folder runs does not belong to a study"):
         make_runs()
 
 

@@ -106,6 +106,6 @@ def test_judgement_of_crossing():
 
 
 def test_built_in_parameters_cannot_be_set():
-    with pytest.raises(InputError, match="round_trip_ms=50: this is part of how the runs are built and stays '100'"):
+    with pytest.raises(InputError, match="round_trip_ms=50: cannot be changed; the experiment requires '100'"):
         assume.values(section3.ASSUMED, {"round_trip_ms": "50"})
     assert assume.values(section3.ASSUMED, {"round_trip_ms": "100"})["round_trip_ms"] == "100"

@@ -153,4 +153,4 @@ def test_commands_use_singular_for_one_run(optcp, tmp_path, monkeypatch):
             r"(?<![\d.])1 (runs|cells|seeds|nodes|links|flows|workers|blocks|tasks|packets)\b", out + err
         )
     assert "1/1 run, " in said[1][2]
-    assert said[1][1].endswith("1 run in results/world\n")
+    assert said[1][1].endswith("1 run stored in results/world\n")

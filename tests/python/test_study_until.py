@@ -92,5 +92,5 @@ def test_seeds_are_added_until_it_is_decided(tmp_path):
 
 
 def test_at_least_two_interim_looks():
-    with pytest.raises(InputError, match="2 times"):
+    with pytest.raises(InputError, match="expected 2 or more, got 1"):
         optcp.Study("single-failure", DELAYS).run(until=lambda done: done.metric("dropped"), most=1)

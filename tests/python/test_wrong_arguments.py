@@ -103,7 +103,7 @@ CLASSES = {
     "Axis": Axis,
     "Comparison": Comparison,
 }
-MADE = {"Run", "FreshRun", "Observed", "Done", "Comparison"}
+MADE = {"Run", "FreshRun", "Observed", "StudyResult", "Comparison"}
 """Classes that only other functions instantiate."""
 
 OPERATORS = (

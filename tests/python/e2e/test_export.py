@@ -483,7 +483,7 @@ start = "0.99999 s"
 """
     run = world(("[[observe]]", f"{source}\n[[observe]]"), links='groups = ["late"]')
     done = command("export", run, "--format", "pcapng", status=2)
-    assert "no packet was observed" in done.stderr
+    assert "the runs observed no packets" in done.stderr
 
 
 def test_rows_and_curves_of_exhibits_are_tables(command, tmp_path):
@@ -519,4 +519,4 @@ def test_incomplete_scenario_is_named(command, world, key, verb):
     del about["scenario"][key], about["sha256"]
     cell.write_text(stored.with_checksum(json.dumps(about, indent=1) + "\n"))
     messages = command(verb[0], study, *verb[1:], status=1).stderr
-    assert f"{cell.name}: not what is read of a run (KeyError('{key}')); delete it and run again" in messages
+    assert f"{cell.name}: unexpected content (KeyError('{key}')); delete it and run again" in messages

@@ -93,7 +93,7 @@ def test_storm_position_is_random():
     [
         (WORLD.format(near="Kasel", km=50, risk="storm"), "did you mean `Kassel`?"),
         (WORLD.format(near="Kassel", km=50, risk="storm").replace('near = "Kassel"\n', ""), "needs either `links`"),
-        (WORLD.format(near="every", km=50, risk="storm"), "no risk `storm`"),
+        (WORLD.format(near="every", km=50, risk="storm"), "unknown risk `storm`"),
     ],
 )
 def test_nodes_without_place_are_named(text, says):
@@ -194,7 +194,11 @@ def test_a_network_may_have_no_ducts():
         ('leaving = "every"', 'leaving = "Erfrut"', "did you mean `Erfurt`?"),
         ("within_degrees = 30\n", "", "or `leaving` and `within_degrees`"),
         ("within_degrees = 30", "within_degrees = 361", "at most 360"),
-        ("within_degrees = 30", 'within_degrees = 30\nnear = "Erfurt"\nwithin_km = 3', "which links share the risk"),
+        (
+            "within_degrees = 30",
+            'within_degrees = 30\nnear = "Erfurt"\nwithin_km = 3',
+            "links of the risk are not clear",
+        ),
     ],
 )
 def test_invalid_duct_is_named(old, new, says):

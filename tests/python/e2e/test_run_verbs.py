@@ -212,6 +212,6 @@ def test_titles_paths_and_values_are_not_parsed_as_markup(command, tmp_path):
     source = (Path(optcp.__file__).parent / "scenarios" / "single-failure.toml").read_text()
     (tmp_path / "odd.toml").write_text(re.sub(r"(?m)^title = .*", 'title = "[/x] $x_{ :smile:"', source))
     done = command("run", "odd.toml", "--out", "o[/a]:smile:")
-    assert "1 run in o[/a]:smile:\n" in done.stdout
+    assert "1 run stored in o[/a]:smile:\n" in done.stdout
     command("trace", "o[/a]:smile:", "--kind", "queue", "--out", "queue.svg")
     assert "[/x] $x_{ :smile:" in (tmp_path / "queue.svg").read_text()
