@@ -105,7 +105,7 @@ def test_changes_are_described_in_sentences():
         (0, "first", "path: 40.0 ms, over 1 2"),
         (1, "down", "no path"),
         (1.5, "up", "path restored: 45.0 ms, over 2"),
-        (1.6, "path", "the path is shorter, 44.0 ms instead of 45.0, over 1"),
+        (1.6, "path", "shorter path: 44.0 ms instead of 45.0, over 1"),
     ]
 
 

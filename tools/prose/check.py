@@ -115,11 +115,15 @@ def _paragraphs(line: int, text: str) -> Iterator[Passage]:
     )
     lines: list[str] = []
     start = line
+    indent = 0
     for number, one in enumerate([*text.splitlines(), ""], line):
         bare = one.strip()
-        if lines and (not bare or re.match(r"([*+-]|\d+\.) |[|#>]|[-=]{3,}$|#", bare)):
+        # A name in a list of parameters, and the text below it.
+        shifted = number > line + 1 and len(one) - len(one.lstrip()) != indent
+        if lines and (not bare or shifted or re.match(r"([*+-]|\d+\.) |[|#>]|[-=]{3,}$|#", bare)):
             yield Passage(start, " ".join(lines))
             lines = []
+        indent = len(one) - len(one.lstrip())
         if bare and not re.match(r"[-=#|]{3,}|#|\|", bare) and not re.match(r">>>|\.\.\. ", bare):
             start = start if lines else number
             lines.append(re.sub(r"^([*+-]|\d+\.) ", "", bare))
