@@ -11,8 +11,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-SINCE = "2026-11-28 15:00 +0000"
-"""The rule is of that day."""
+SINCE = "2026-11-28 16:40 +0000"
+"""Time from which the rule holds."""
 SUBJECT = re.compile(r"(?=.{1,72}$)[a-z][a-z0-9/_, .-]*: [a-z`0-9-].*[^.]$")
 
 
