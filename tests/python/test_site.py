@@ -24,6 +24,8 @@ DOCS = ROOT / "docs"
 SOURCES = [
     ROOT / "README.md",
     ROOT / "CONTRIBUTING.md",
+    ROOT / "CODE_OF_CONDUCT.md",
+    ROOT / "SECURITY.md",
     ROOT / "CHANGELOG.md",
     *DOCS.rglob("*.md"),
     *DOCS.rglob("*.ipynb"),

@@ -41,7 +41,7 @@ class Cells:
 
     Parameters
     ----------
-    values : array of shape (seeds, length of each axis)
+    values : array of shape (seed count, length of each axis)
         Values in ``unit``; NaN if undefined.
     axes
         Axes of the cells, in order.

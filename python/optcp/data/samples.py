@@ -29,7 +29,7 @@ class Samples:
 
     Parameters
     ----------
-    values : object array of shape (seeds, length of each axis)
+    values : object array of shape (seed count, length of each axis)
         One array of values in ``unit`` per element, of any length.
     axes
         Axes of the cells, in order.

@@ -152,7 +152,7 @@ class StudyResult:
 
         Parameters
         ----------
-        values : array of shape (seeds, branches, length of each further axis)
+        values : array of shape (seed count, branches, length of each further axis)
             Values of the runs.
         more
             Further axes.
@@ -373,7 +373,7 @@ class StudyResult:
         return found
 
     def _by_run(self, arrays: Sequence[NDArray[np.float64]]) -> NDArray[Any]:
-        """Return one array per run as an object array of shape (seeds, length of each axis)."""
+        """Return one array per run as an object array of shape (seed count, length of each axis)."""
         values = np.empty(self.places, dtype=object)
         for at, one in enumerate(arrays):
             values[at] = one

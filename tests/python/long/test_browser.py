@@ -166,7 +166,7 @@ def test_a_table_unfolds_and_sorts(opened, papers):
     rows = page.locator("#gmpls-table3 tbody tr")
     result = table3(papers)
     assert rows.count() == len(result.rows)
-    head = page.locator("#gmpls-table3 th", has_text="measured")
+    head = page.locator("#gmpls-table3 th", has_text="simulated")
     head.click()
     assert head.get_attribute("aria-sort") == "ascending"
     values = [float(text) for text in page.locator("#gmpls-table3 td b").all_inner_texts()]
