@@ -171,12 +171,14 @@ pub fn announcements(
     };
     let mut all: Vec<Announcement> =
         found.into_iter().map(&mut announcement).collect::<Option<_>>()?;
-    let mut repairs: Vec<Time> = seen.iter().filter_map(|sighting| sighting.up).collect();
-    repairs.sort_unstable();
-    repairs.dedup();
-    let partitions = Partitions::new(topology, failures, &repairs);
+    if all.iter().any(|one| one.heard.contains(&None)) {
+        let repairs = seen.iter().filter_map(|sighting| sighting.up).collect();
+        let partitions = Partitions::new(topology, failures, repairs, go_on)?;
+        for one in &mut all {
+            catch_up(one, topology, failures, timing, &partitions, go_on)?;
+        }
+    }
     for one in &mut all {
-        catch_up(one, topology, failures, timing, (&repairs, &partitions), go_on)?;
         let ready = |(node, heard): (usize, &Option<Time>)| Some(timing.ready(node, (*heard)?));
         one.installed = one.heard.iter().enumerate().map(ready).collect();
     }
@@ -199,32 +201,42 @@ fn other_end_holds_down(
 
 /// Groups of routers that can reach each other at each repair.
 struct Partitions {
-    /// The number of the partition at each repair; equal partitions have one number.
-    numbers: Vec<usize>,
-    /// The group of each router, by partition.
+    /// Repairs in order of time, each with the number of the partition at that time.
+    repairs: Vec<(Time, usize)>,
+    /// Group of each router, by partition. A group bears the number of its first router.
     groups: Vec<Vec<usize>>,
 }
 
 impl Partitions {
-    fn new(topology: &Topology, failures: &[Failure], repairs: &[Time]) -> Self {
-        let mut known: BTreeMap<Vec<usize>, usize> = BTreeMap::new();
-        let mut number = |&at: &Time| {
+    /// Returns the partitions at `repairs`. Calls `go_on` for each; `None` if cancelled.
+    fn new(
+        topology: &Topology,
+        failures: &[Failure],
+        repairs: BTreeSet<Time>,
+        go_on: &mut dyn FnMut() -> bool,
+    ) -> Option<Self> {
+        let mut numbers: BTreeMap<Vec<usize>, usize> = BTreeMap::new();
+        let mut numbered = |at: Time| {
             let broken = broken(failures, at);
             let mut groups = UnionFind::new(topology.nodes());
-            for (link, ends) in topology.links().iter().enumerate() {
-                if let Some(Link { ends: [one, other], .. }) = ends
-                    && !broken.contains(&link)
+            for (number, link) in topology.links().iter().enumerate() {
+                if let Some(Link { ends: [one, other], .. }) = *link
+                    && !broken.contains(&number)
                 {
-                    groups.union(*one, *other);
+                    groups.union(one, other);
                 }
             }
-            let next = known.len();
-            *known.entry(groups.into_labeling()).or_insert(next)
+            let labels = groups.into_labeling();
+            let mut first: BTreeMap<usize, usize> = BTreeMap::new();
+            let group = |(router, &label)| *first.entry(label).or_insert(router);
+            let groups = labels.iter().enumerate().map(group).collect();
+            let next = numbers.len();
+            go_on().then(|| (at, *numbers.entry(groups).or_insert(next)))
         };
-        let numbers = repairs.iter().map(&mut number).collect();
-        let mut groups = vec![Vec::new(); known.len()];
-        known.into_iter().for_each(|(labels, number)| groups[number] = labels);
-        Partitions { numbers, groups }
+        let repairs = repairs.into_iter().map(&mut numbered).collect::<Option<_>>()?;
+        let mut groups = vec![Vec::new(); numbers.len()];
+        numbers.into_iter().for_each(|(partition, number)| groups[number] = partition);
+        Some(Partitions { repairs, groups })
     }
 }
 
@@ -235,13 +247,13 @@ fn catch_up(
     topology: &Topology,
     failures: &[Failure],
     timing: &Timing,
-    (repairs, partitions): (&[Time], &Partitions),
+    partitions: &Partitions,
     go_on: &mut dyn FnMut() -> bool,
 ) -> Option<()> {
     // Partitions in which no router is added, now that all that have the announcement are ready.
     let mut settled = BTreeSet::new();
-    let first = repairs.partition_point(|&at| at <= news.at);
-    for (&at, &number) in repairs.iter().zip(&partitions.numbers).skip(first) {
+    let first = partitions.repairs.partition_point(|&(at, _)| at <= news.at);
+    for &(at, number) in &partitions.repairs[first..] {
         if news.heard.iter().all(Option::is_some) || settled.len() == partitions.groups.len() {
             break;
         }
