@@ -44,27 +44,8 @@ class Passage(NamedTuple):
 
 
 def of_markdown(text: str) -> Iterator[Passage]:
-    """Yield the paragraphs, list items and table cells of a page, without code blocks, comments and headings."""
-    text = re.sub(
-        r"^---\n.*?^---\n|^(```|~~~).*?^\1[^\n]*$|<!--.*?-->",
-        lambda found: "\n" * found[0].count("\n"),
-        text,
-        flags=re.DOTALL | re.MULTILINE,
-    )
-    lines: list[str] = []
-    start = 0
-    for number, line in enumerate([*text.splitlines(), ""], 1):
-        bare = line.strip()
-        if lines and (not bare or re.match(r"([*+-]|\d+\.) |[|#>]", bare)):
-            yield Passage(start, " ".join(lines))
-            lines = []
-        if bare.startswith("|"):
-            yield from (
-                Passage(number, cell.strip(), True) for cell in re.split(r"(?<!\\)\|", bare) if cell.strip("-: ")
-            )
-        elif bare and not bare.startswith("#"):
-            start = start if lines else number
-            lines.append(re.sub(r"^([*+-]|\d+\.) |^> ?", "", bare))
+    """Yield the paragraphs, list items and table cells of a page, without front matter and comments."""
+    yield from _paragraphs(1, _blank(r"^---\n.*?^---\n|<!--.*?-->", text))
 
 
 def of_python(text: str) -> Iterator[Passage]:
@@ -76,7 +57,7 @@ def of_python(text: str) -> Iterator[Passage]:
                 and isinstance(child.value, ast.Constant)
                 and isinstance(child.value.value, str)
             ):
-                yield from _paragraphs(child.value.lineno, child.value.value)
+                yield from _paragraphs(child.value.lineno, child.value.value, by_indent=True)
     comments = [
         (one.start[0], one.string)
         for one in tokenize.generate_tokens(io.StringIO(text).readline)
@@ -109,24 +90,31 @@ def _comments(lines: list[tuple[int, str]], mark: str) -> Iterator[Passage]:
         block.append((number, line))
 
 
-def _paragraphs(line: int, text: str) -> Iterator[Passage]:
-    text = re.sub(
-        r"^ *(```|~~~).*?^ *\1[^\n]*$", lambda found: "\n" * found[0].count("\n"), text, flags=re.DOTALL | re.MULTILINE
-    )
+def _paragraphs(line: int, text: str, *, by_indent: bool = False) -> Iterator[Passage]:
+    """Yield the passages of a text that begins in a line, without code blocks and headings.
+
+    ``by_indent`` also ends a passage where the indentation changes: a name in a list of parameters, and the text below.
+    """
     lines: list[str] = []
-    start = line
-    indent = 0
-    for number, one in enumerate([*text.splitlines(), ""], line):
+    start, indent = line, 0
+    for number, one in enumerate([*_blank(r"^ *(```|~~~).*?^ *\1[^\n]*$", text).splitlines(), ""], line):
         bare = one.strip()
-        # A name in a list of parameters, and the text below it.
-        shifted = number > line + 1 and len(one) - len(one.lstrip()) != indent
-        if lines and (not bare or shifted or re.match(r"([*+-]|\d+\.) |[|#>]|[-=]{3,}$|#", bare)):
+        before, indent = indent, len(one) - len(one.lstrip())
+        # The first line of a docstring stands behind its quotation marks.
+        shifted = by_indent and number > line + 1 and indent != before
+        if lines and (not bare or shifted or re.match(r"([*+-]|\d+\.) |[|#>]|[-=]{3,}$", bare)):
             yield Passage(start, " ".join(lines))
             lines = []
-        indent = len(one) - len(one.lstrip())
-        if bare and not re.match(r"[-=#|]{3,}|#|\|", bare) and not re.match(r">>>|\.\.\. ", bare):
+        if bare.startswith("|"):
+            yield from (Passage(number, cell, True) for cell in re.split(r"(?<!\\)\|", bare) if cell.strip(" -:"))
+        elif bare and not re.match(r"[-=]{3,}|#|>>>|\.\.\. ", bare):
             start = start if lines else number
-            lines.append(re.sub(r"^([*+-]|\d+\.) ", "", bare))
+            lines.append(re.sub(r"^([*+-]|\d+\.) |^> ?", "", bare))
+
+
+def _blank(pattern: str, text: str) -> str:
+    """Replace the matches of a pattern by as many line breaks, so that line numbers stay."""
+    return re.sub(pattern, lambda found: "\n" * found[0].count("\n"), text, flags=re.DOTALL | re.MULTILINE)
 
 
 FORMS = {".md": of_markdown, ".py": of_python, ".pyi": of_python, ".rs": of_rust, ".ambr": of_text}

@@ -19,8 +19,8 @@
 //! # Limitations
 //! - A router without a path to a destination keeps its entry, and so does one whose next hops have all
 //!   failed.
-//! - A repair path whose first link has failed, too, is not used, and packets in a tunnel are not repaired
-//!   again: both are lost at the failed link.
+//! - A repair path whose first link has also failed is not used. Packets in a tunnel are not repaired again.
+//!   Both are lost at the failed link.
 //! - A tunnel is set up when the repair path is computed and does not follow later changes.
 
 use std::collections::{BTreeMap, BTreeSet};

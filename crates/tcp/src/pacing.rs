@@ -10,9 +10,9 @@
 //! `tcp_update_skb_after_send`).
 //!
 //! # Parameters
-//! - `pacing`: `none`; `window`, one window per smoothed RTT, times 2 while cwnd is below half of ssthresh
-//!   and times 1.2 above; `rate`, the rate of congestion control. Before the first sample, the RTT counts as
-//!   1 ms.
+//! - `pacing`: `none`; `window`; `rate`, the rate of congestion control. `window` is one window per smoothed
+//!   RTT, times 2 while cwnd is below half of ssthresh and times 1.2 above. Before the first sample, the RTT
+//!   counts as 1 ms.
 //! - `pacing_burst`: maximum number of segments that leave together.
 //!
 //! # Limitations

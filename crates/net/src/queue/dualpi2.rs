@@ -16,8 +16,8 @@ use crate::{DropReason, Packet, QueueLimit};
 ///   `beta` times the increase of the delay. The delay is the maximum over both queues: the C queue's, unless the L
 ///   queue is overloaded.
 /// - A packet of the C queue is marked with probability p'^2, or dropped if it is not ECN-capable.
-/// - A packet of the L queue is marked with the maximum of `coupling` times p' and a ramp over its delay, from
-///   `min_delay` to `min_delay` plus `range`.
+/// - A packet of the L queue is marked with the maximum of `coupling` times p' and a ramp. The ramp rises with the
+///   packet's delay, from `min_delay` to `min_delay` plus `range`.
 /// - If `coupling` times p' is at least one, packets of both queues are dropped with probability p'^2.
 /// - Both queues are served by bytes; the C queue has the share `classic_share` if both have packets.
 ///

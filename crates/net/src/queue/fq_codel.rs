@@ -26,7 +26,7 @@ use crate::{DropReason, Packet, QueueLimit};
 /// # Limitations
 /// - The limit counts the packet in transmission.
 /// - The hash is SplitMix64 of flow and direction, with a seed per port that each run draws.
-/// - CoDel never drops the last `mtu` bytes of each queue, as RFC 8290 applies RFC 8289; Linux does so only if no other
+/// - CoDel never drops the last `mtu` bytes of each queue, as RFC 8290 applies RFC 8289. Linux does so only if no other
 ///   queue has packets.
 #[derive(Clone, Debug)]
 pub struct FqCodel {

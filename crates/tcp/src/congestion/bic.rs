@@ -17,8 +17,8 @@
 //! # Limitations
 //! - The constants are Linux's defaults: at most 16 segments per RTT, factor 819/1024 after a loss, 5 RTTs
 //!   per segment at the target.
-//! - An ACK initially counts as two segments. The average, in sixteenths, only decreases to 30/32 or 31/32,
-//!   so that growth is almost twice as fast as in the formulas if every segment is acknowledged.
+//! - An ACK initially counts as two segments. The average, in sixteenths, only decreases to 30/32 or 31/32.
+//!   If every segment is acknowledged, growth is therefore almost twice as fast as in the formulas.
 //! - An RTO discards the window before the loss.
 //! - Reductions are rounded down to whole segments. The clock has ticks of 4 ms, and the number of segments
 //!   to wait for is recomputed after eight ticks.

@@ -4,8 +4,8 @@
 //! From 16 segments on, either of two conditions ends slow start:
 //!
 //! - ACK train: closely spaced ACKs last for half of the minimum RTT, or for a whole minimum RTT with pacing.
-//! - Delay: the minimum of the first eight RTT samples of a round, or a later sample, exceeds the minimum RTT
-//!   by an eighth, limited to 4 to 16 ms.
+//! - Delay: a sample exceeds the minimum RTT by an eighth, limited to 4 to 16 ms. The sample is the minimum of
+//!   the first eight RTT samples of a round, or a later one.
 //!
 //! # References
 //! S. Ha and I. Rhee, "Taming the elephants: new TCP slow start", 2011; behaviour of Linux 6.

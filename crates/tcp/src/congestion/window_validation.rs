@@ -2,8 +2,8 @@
 //!
 //! # Model
 //! - `none`: every ACK of new data increases the window.
-//! - `linux`: the window only grows if it prevented a segment during the last window of data, or in slow
-//!   start if it is smaller than twice the maximum outstanding data.
+//! - `linux`: the window only grows if it prevented a segment during the last window of data. In slow start it
+//!   also grows if it is smaller than twice the maximum outstanding data.
 //!
 //! # References
 //! RFC 9438 section 5.8 and RFC 7661 for the purpose; behaviour of Linux 6 (`linux`).

@@ -21,8 +21,8 @@
 //! - The application reads immediately. The buffer has no maximum size, and the sender does not use this
 //!   window but `window_limit`.
 //! - A segment takes 8/5 of its size in the buffer.
-//! - Segments at the end of a burst are not acknowledged early (Linux sets PSH on them), and ACKs of
-//!   out-of-order segments are not delayed by a millisecond.
+//! - Segments at the end of a burst are not acknowledged early (Linux sets PSH on them). ACKs of out-of-order
+//!   segments are not delayed by a millisecond.
 
 use optcp_units::{Duration, Time};
 

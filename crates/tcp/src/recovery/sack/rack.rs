@@ -16,8 +16,8 @@
 //! - Segments declared lost in an undone recovery are not tested again until they are retransmitted, as in
 //!   Linux.
 //! - The minimum RTT covers the whole connection, not the last minutes.
-//! - Timestamps do not distinguish a retransmission from its original, as in Linux: an ACK after a gap echoes
-//!   the timestamp of a segment before the gap (RFC 7323 section 4.3), so that RFC 8985's condition would
+//! - Timestamps do not distinguish a retransmission from its original, as in Linux. An ACK after a gap
+//!   echoes the timestamp of a segment before the gap (RFC 7323 section 4.3). RFC 8985's condition would
 //!   exclude every such retransmission.
 
 use std::collections::VecDeque;
