@@ -22,14 +22,11 @@ if TYPE_CHECKING:
 
 MOST_STUDIES = 3
 """Maximum number of studies that the size of an exhibit names."""
-VERDICTS = ("match", "near", "differs", "undecided")
-"""Verdicts of values that the paper publishes, in the order of the summary."""
-WORDS = ("true", "false", "undecided")
-"""Judgements of claims, in the order of the summary."""
-SIZES = {
-    "quick": "Quick size: fewer seeds and shorter runs than the default size; verdicts can differ.",
-}
-"""Sentences about sizes that are not the default."""
+COUNTED = tuple(
+    [("values", verdict) for verdict in ("match", "near", "differs", "undecided")]
+    + [("claims", judgement) for judgement in ("true", "false", "undecided")]
+)
+"""Columns of the summary: verdicts on published values, and judgements of claims."""
 
 
 def show_results(console: Console, results: Sequence[Result]) -> None:
@@ -39,31 +36,29 @@ def show_results(console: Console, results: Sequence[Result]) -> None:
         return
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column("experiment", no_wrap=True)
-    for group in ("values", "claims"):
-        for verdict in VERDICTS if group == "values" else WORDS:
-            table.add_column(f"{group}\n{verdict}", no_wrap=True, justify="right")
-    totals: Counter[str] = Counter()
+    for heading in COUNTED:
+        table.add_column("\n".join(heading), no_wrap=True, justify="right")
+    totals: Counter[tuple[str, str]] = Counter()
     for result in results:
-        counts = Counter([f"values {row.verdict}" for row in result.rows])
-        counts.update(f"claims {word(claim.holds)}" for claim in result.claims)
-        totals.update(counts)
+        counts: Counter[tuple[str, str]] = Counter(("values", row.verdict) for row in result.rows)
+        counts.update(("claims", word(claim.holds)) for claim in result.claims)
+        totals += counts
         table.add_row(result.exhibit, *_counts(counts))
     table.add_section()
     table.add_row(f"all {len(results)}", *_counts(totals), style="bold")
     console.print()
     console.print(table)
-    for name in dict.fromkeys(result.size["name"] for result in results):
-        if name in SIZES:
-            console.print(Text(SIZES[name], style="dim"))
+    if any(result.size["name"] == "quick" for result in results):
+        quick = "Quick size: fewer seeds and shorter runs than the default size; verdicts can differ."
+        console.print(Text(quick, style="dim"))
     console.print(Text(f"`optcp reproduce {results[0].exhibit}` prints the values and claims of one.", style="dim"))
 
 
-def _counts(counts: Mapping[str, int]) -> Iterator[Text]:
+def _counts(counts: Mapping[tuple[str, str], int]) -> Iterator[Text]:
     """Yield the cells of a line: a dash in place of 0."""
-    for group, words in (("values", VERDICTS), ("claims", WORDS)):
-        for one in words:
-            count = counts.get(f"{group} {one}", 0)
-            yield Text(str(count), style=STYLES[one]) if count else Text("-", style="dim")
+    for heading in COUNTED:
+        count = counts.get(heading, 0)
+        yield Text(str(count), style=STYLES[heading[1]]) if count else Text("-", style="dim")
 
 
 def show_result(console: Console, result: Result) -> None:
