@@ -1,4 +1,4 @@
-"""Finished studies made by hand: :class:`optcp.study.done.Done` with tables that a test writes."""
+"""Finished studies made by hand: :class:`optcp.study.done.StudyResult` with tables that a test writes."""
 
 from types import SimpleNamespace
 

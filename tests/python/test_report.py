@@ -15,11 +15,16 @@ from optcp.papers.model import Claim, Result, Row
 from optcp.papers.results import exhibits
 from optcp.plots import figures
 from optcp.report import build
+from optcp.report.sentences import TEMPLATES
 
 
 @pytest.fixture(scope="module")
 def page(results_directory):
     return build.render(list(exhibits(results_directory).values()))
+
+
+def test_every_metric_has_a_sentence():
+    assert set(TEMPLATES) == {metric["name"] for metric in _core.metrics()}
 
 
 class Tags(HTMLParser):
