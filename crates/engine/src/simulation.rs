@@ -147,7 +147,7 @@ impl<O: Observer> Simulation<O> {
         self.now
     }
 
-    /// Returns a time before which no event happens: shortly before the next event, or [`Time::MAX`] if there is none.
+    /// Returns a time before which no event happens: shortly before the next event, or [`Time::MAX`] without one.
     #[must_use]
     pub fn next_at(&self) -> Time {
         let next = match &self.driver {

@@ -125,7 +125,7 @@ impl Progress {
         Progress { began: schedule.first, schedule, next: 0, done: 0 }
     }
 
-    /// Returns the time of the next step and its number among all steps; `None` if there is none.
+    /// Returns the time of the next step and its number among all steps; `None` after the last step.
     #[must_use]
     pub fn due(&self) -> Option<(Time, u32)> {
         let step = self.schedule.steps.get(self.next)?;

@@ -40,7 +40,7 @@ struct Arc {
     used: bool,
 }
 
-/// Returns the pair, shorter path first; `None` if there is none.
+/// Returns the pair, shorter path first; `None` if no pair exists.
 #[must_use]
 pub fn disjoint_pair(
     topology: &Topology,

@@ -2,7 +2,7 @@
 //!
 //! # Model
 //! Time from acceptance by the queue to the end of the path: acceptance by the next port, or delivery to the endpoint.
-//! A queue's statistics include all of its packets; those of the first port of a path include the packets on this path.
+//! A queue's statistics include all of its packets; the statistics of a path's first port include the packets on this path.
 //!
 //! # References
 //! M. K. Mukerjee and others, NSDI 2020: latency of their switch.

@@ -234,7 +234,7 @@ impl Assembler {
     /// Removes the burst whose control packet reaches a node now.
     ///
     /// # Panics
-    /// Panics if there is none with this number.
+    /// Panics if no burst in flight has this number.
     pub fn take(&mut self, number: u32) -> Burst {
         self.in_flight.remove(&number).expect("each burst in flight has one control packet")
     }

@@ -116,7 +116,7 @@ impl<'n> Search<'n> {
         links.iter().chain(sharing).copied().collect()
     }
 
-    /// Finds a path between two nodes that avoids some links and nodes; `None` if there is none.
+    /// Finds a path between two nodes that avoids some links and nodes; `None` if no such path exists.
     fn way(
         &self,
         from: usize,
