@@ -5,7 +5,7 @@
 //!                 working fails, backup works
 //!   Working ------------------------------------> SettingUp --- set_up over ---> Backup
 //!    ^ ^ ^                                          |                            |   ^
-//!    | | +-------- working works, backup fails -----+   working works, revertive |   | working fails
+//!    | | +------- working works or backup fails ----+   working works, revertive |   | working fails
 //!    | |                                                                         v   |
 //!    | +------------- wait_to_restore over ---------------------------- WaitingToRestore
 //!    +------------------------------ backup fails ---------------------- (from both)
@@ -47,36 +47,36 @@ struct Selector {
     set_up: Duration,
     state: State,
     /// Number of failed links of the working path and of the backup.
-    down: [u32; 2],
+    failed_links: [u32; 2],
 }
 
 impl Selector {
     fn new(reversion: Reversion, set_up: Duration) -> Self {
-        Selector { reversion, set_up, state: State::Working, down: [0; 2] }
+        Selector { reversion, set_up, state: State::Working, failed_links: [0; 2] }
     }
 
     fn handle(&mut self, report: FailureReport) -> Option<Switch> {
-        let down = &mut self.down[report.path as usize];
-        *down = if report.failed { *down + 1 } else { *down - 1 };
-        let [working, backup] = self.down.map(|links| links > 0);
+        let links = &mut self.failed_links[report.path as usize];
+        *links = if report.failed { *links + 1 } else { *links - 1 };
+        let [working_failed, backup_failed] = self.failed_links.map(|links| links > 0);
         match self.state {
-            State::Working if working && !backup => {
+            State::Working if working_failed && !backup_failed => {
                 self.state = State::SettingUp { due: report.at + self.set_up };
                 self.handle_due_timer(report.at)
             }
-            State::SettingUp { .. } if backup || !working => {
+            State::SettingUp { .. } if backup_failed || !working_failed => {
                 self.state = State::Working;
                 None
             }
-            State::Backup | State::WaitingToRestore { .. } if backup => {
+            State::Backup | State::WaitingToRestore { .. } if backup_failed => {
                 self.state = State::Working;
                 Some(Switch::ToWorking)
             }
-            State::WaitingToRestore { .. } if working => {
+            State::WaitingToRestore { .. } if working_failed => {
                 self.state = State::Backup;
                 None
             }
-            State::Backup if !working => {
+            State::Backup if !working_failed => {
                 let Reversion::After(wait) = self.reversion else { return None };
                 self.state = State::WaitingToRestore { due: report.at + wait };
                 self.handle_due_timer(report.at)
