@@ -1,4 +1,5 @@
 import base64
+import doctest
 import json
 import re
 import shutil
@@ -14,8 +15,7 @@ from optcp.papers import results
 from optcp.papers.model import Claim, Result, Row
 from optcp.papers.results import exhibits
 from optcp.plots import figures
-from optcp.report import build
-from optcp.report.sentences import TEMPLATES
+from optcp.report import build, sentences
 
 
 @pytest.fixture(scope="module")
@@ -24,7 +24,8 @@ def page(results_directory):
 
 
 def test_every_metric_has_a_sentence():
-    assert set(TEMPLATES) == {metric["name"] for metric in _core.metrics()}
+    assert set(sentences.TEMPLATES) == {metric["name"] for metric in _core.metrics()}
+    assert doctest.testmod(sentences).failed == 0
 
 
 class Tags(HTMLParser):

@@ -10,7 +10,7 @@ from optcp.common.plurals import count_noun
 from optcp.common.terminal import p_text
 from optcp.data.labelled import censored, prefixed, words
 from optcp.report.sentences import changed, significant
-from optcp.report.words import listed
+from optcp.report.words import capital, listed
 from optcp.stats.sequential import LEVEL
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def differences(rows: Iterable[Compared], reference: Mapping[str, str]) -> tuple
             [],
         )
     sentences = [(name, _sentence(row, reference)) for name, row in list(largest.items())[:MOST]]
-    texts = [_capital(sentences[0][1])] if sentences else []
+    texts = [capital(sentences[0][1])] if sentences else []
     texts.append(
         f"{len(significant_rows)} of {count_noun(len(known), 'difference')} from {where}, paired by seed, "
         f"{'is' if len(significant_rows) == 1 else 'are'} significant (p < {LEVEL}, not corrected for multiple "
@@ -78,10 +78,6 @@ def _sentence(row: Compared, reference: Mapping[str, str]) -> str:
         f"{changed(row.metric, row.relative_pct, label)} at {where}: {value} instead of {before} "
         f"(n = {row.n}, p {p if p.startswith('<') else f'= {p}'})."
     )
-
-
-def _capital(sentence: str) -> str:
-    return sentence[:1].upper() + sentence[1:]
 
 
 def values(metrics: Mapping[str, Cells]) -> list[tuple[str, str]]:

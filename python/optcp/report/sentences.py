@@ -6,6 +6,8 @@ group, port, fibre or reason), ``{label}``. The pair of words states the directi
 
 from __future__ import annotations
 
+import math
+
 MORE = ("more", "fewer")
 HIGHER = ("higher", "lower")
 LONGER = ("longer", "shorter")
@@ -74,14 +76,14 @@ def changed(metric: str, relative_pct: float, label: str) -> str:
 
 
 def significant(value: float) -> str:
-    """Return a number with three significant digits and no exponent.
+    """Return a number with three significant digits and no exponent; from 100 on a whole number.
 
     Examples
     --------
-    >>> significant(93.59), significant(0.04567), significant(12345.6), significant(3)
-    ('93.6', '0.0457', '12346', '3.00')
+    >>> significant(93.59), significant(99.96), significant(0.000012345), significant(12345.6), significant(3)
+    ('93.6', '100', '0.0000123', '12346', '3.00')
     """
-    if abs(value) >= 100 or value == 0:
+    rounded = float(f"{value:.2e}")
+    if rounded == 0 or not math.isfinite(rounded):
         return f"{value:.0f}"
-    text = f"{value:#.3g}"
-    return f"{value:.2g}" if "e" in text else text
+    return f"{value:.{max(0, 2 - math.floor(math.log10(abs(rounded))))}f}"

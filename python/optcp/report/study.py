@@ -17,6 +17,7 @@ from optcp.plots.network import of_world
 from optcp.plots.registry import Figure
 from optcp.report import worlds
 from optcp.report.compared import differences, values
+from optcp.report.words import capital
 from optcp.scenarios import warned
 from optcp.scenarios.topologies import places
 from optcp.study.study import described
@@ -140,7 +141,7 @@ def _metric(cells: Cells, summary: str, compared: dict[tuple[str, ...], Compared
         "name": cells.name,
         "words": words(cells.name, cells.unit),
         "unit": unit,
-        "summary": summary[:1].upper() + summary[1:],
+        "summary": capital(summary),
         "axes": [axis.name for axis in cells.axes],
         "rows": rows,
         "figure": _figure(cells, means),

@@ -48,3 +48,8 @@ def column(name: str, values: Sequence[Any]) -> tuple[str, list[str]]:
 def listed(parts: Sequence[str]) -> str:
     """Return an enumeration such as "a, b and c"."""
     return " and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)
+
+
+def capital(sentence: str) -> str:
+    """Return a sentence with a capital first letter."""
+    return sentence[:1].upper() + sentence[1:]
