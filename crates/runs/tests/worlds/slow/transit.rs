@@ -88,8 +88,17 @@ impl Evidence<'_> {
         })
     }
 
-    /// Packets that were through, in the order in which they were.
-    fn through(&self) -> Vec<Through> {
+    /// Whether a packet of this row passes the port on its path before `queue`, and not only behind it.
+    fn passes_before(&self, row: &Row<'_>, queue: usize) -> bool {
+        self.routes(row.flow).any(|route| {
+            let hops = directed(route, row.ack);
+            let before = hops.iter().take_while(|&&hop| hop != queue);
+            before.copied().any(|hop| Some(hop) == row.port)
+        })
+    }
+
+    /// Packets that have passed the paths behind queues, in order; `None` if rows do not show which of two copies was lost.
+    fn through(&self) -> Option<Vec<Through>> {
         let who = |row: &Row<'_>| (row.flow, row.ack, row.seq);
         // Who has waited in which queue since when, whether it was taken out, and the first port of the way that took it.
         let mut known: Vec<Known> = Vec::new();
@@ -141,6 +150,14 @@ impl Evidence<'_> {
                         let refused = !entered && self.is_at_end(one, row);
                         mine(one) && (inside || refused)
                     };
+                    let is_ambiguous = |one: &Known| {
+                        mine(one)
+                            && one.on.is_some_and(|(_, last)| Some(last) == row.port)
+                            && self.passes_before(row, one.queue)
+                    };
+                    if entered && known.iter().any(is_ambiguous) {
+                        return None;
+                    }
                     let gone = (known.iter().position(enters))
                         .or_else(|| known.iter().position(waits).filter(|_| entered))
                         .or_else(|| known.iter().position(goes));
@@ -151,7 +168,7 @@ impl Evidence<'_> {
                 _ => {}
             }
         }
-        found
+        Some(found)
     }
 
     pub(super) fn transit(&self, series: &Series) -> Result<(), Failure> {
@@ -159,7 +176,7 @@ impl Evidence<'_> {
         let columns = ["packets", "p50_ps", "p95_ps", "p99_ps", "longest_ps"];
         let mut expected: [Vec<u64>; 5] = Default::default();
         let mut means = Vec::new();
-        let through = self.through();
+        let Some(through) = self.through() else { return Ok(()) };
         for name in names(series, "ports") {
             let port = self.ports.iter().position(|port| port == name).expect("a port of the list");
             for index in 0..intervals.count {

@@ -16,11 +16,13 @@ impl Maker<'_> {
             self.nodes(&names);
             layers.push(names.into_iter().map(|name| self.net.node(name)).collect());
         }
-        for pair in layers.windows(2) {
+        for (layer, pair) in layers.windows(2).enumerate() {
             for &from in &pair[0] {
                 for &to in &pair[1] {
                     if pair[1].len() == 1 || self.draw.chance(90) {
-                        self.line_of_fabric(from, to);
+                        // The only link to the router that applies ECMP.
+                        let disordered = layer == 1 && self.draw.about("disordered").chance(25);
+                        self.line_of_fabric(from, to, disordered);
                     }
                 }
             }
@@ -31,13 +33,14 @@ impl Maker<'_> {
             self.nodes(&[format!("X{i}")]);
             let layer = self.draw.pick(&[2, 2, 3, 4]);
             let router = self.draw.pick(&layers[layer]);
-            self.line_of_fabric(host, router);
+            self.line_of_fabric(host, router, false);
         }
     }
 
-    /// A link without costs, mostly with a deep queue; a few times several links.
-    fn line_of_fabric(&mut self, from: usize, to: usize) {
-        if self.draw.chance(10) {
+    /// A link without costs, mostly with a deep queue; a few times several links. Packets overtake each other on it if it
+    /// is `disordered`.
+    fn line_of_fabric(&mut self, from: usize, to: usize, disordered: bool) {
+        if !disordered && self.draw.chance(10) {
             return self.parallel(from, to);
         }
         let mut entry = self.line();
@@ -45,6 +48,10 @@ impl Maker<'_> {
             if self.draw.chance(90) {
                 entry.remove(key);
             }
+        }
+        if disordered {
+            self.maybe(&mut entry, "LinksEntry", 100, &["jitter"]);
+            entry.insert("overtaking".to_owned(), Value::Boolean(true));
         }
         if self.draw.chance(70) {
             entry.insert("queue".to_owned(), text("1000 packets"));
