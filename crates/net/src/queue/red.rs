@@ -22,14 +22,13 @@ use crate::{DropReason, Packet, QueueLimit};
 ///
 /// # References
 /// S. Floyd, V. Jacobson: Random early detection gateways for congestion avoidance, IEEE/ACM ToN 1(4), 1993. S. Floyd,
-/// R. Gummadi, S. Shenker: Adaptive RED, 2001. RFC 3168 section 7: marks up to `max`, drops above. Details that these
+/// R. Gummadi, S. Shenker: Adaptive RED, 2001. RFC 3168 section 7: marks up to `max`, drops above; Linux does so with `harddrop`. Details that these
 /// leave open follow ns-2.35: the first packet above `min` is never dropped; idle time counts in whole transmissions.
 ///
 /// # Limitations
 /// - The average includes the packet in transmission (not in ns-2; in Linux if the link is a token bucket), but not the
 ///   arriving packet.
-/// - Above `max` no packet is marked. Linux marks there, too; so does ns-2 unless a probability is set above which it
-///   drops (`mark_p_`).
+/// - ns-2 can also drop above a probability instead of marking (`mark_p_`).
 /// - ns-2 accepts packets that find at most one packet queued, however large the average, and the first one afterwards
 ///   even above `max`.
 #[derive(Clone, Debug)]
@@ -74,6 +73,8 @@ parameters! {
         mean_packet: Bytes = Bytes::new(1000), "ns-2, mean_pktsize_ of most of its scripts";
         /// Whether ECN-capable packets are marked instead of dropped.
         ecn: bool = false, "RFC 3168 leaves it to whoever runs the queue";
+        /// Whether ECN-capable packets are dropped, not marked, while the average is above `max`.
+        hard_drop: bool = true, "RFC 3168 section 7; Linux's `tc red` has it off";
     }
     wrong |it| {
         "min" if it.min == QueueLimit::Unlimited => "packets or bytes";
@@ -158,7 +159,8 @@ impl Red {
             }
             Region::Above => {
                 self.restart_count(0, 0);
-                return Verdict::Drop(DropReason::AqmForced);
+                let marks = !self.parameters.hard_drop && self.may_mark(packet);
+                return if marks { Verdict::Mark } else { Verdict::Drop(DropReason::AqmForced) };
             }
             Region::Between(_) if !self.beyond => {
                 self.beyond = true;
@@ -174,11 +176,15 @@ impl Red {
             return Verdict::Take;
         }
         self.restart_count(0, 0);
-        let marks = self.parameters.ecn && packet.marking().takes_marks();
-        match marks && self.average < self.thresholds[1] {
+        let drops = self.parameters.hard_drop && self.average >= self.thresholds[1];
+        match self.may_mark(packet) && !drops {
             true => Verdict::Mark,
             false => Verdict::Drop(DropReason::Aqm),
         }
+    }
+
+    fn may_mark(&self, packet: Packet) -> bool {
+        self.parameters.ecn && packet.marking().takes_marks()
     }
 
     /// Updates the average with the queue that a packet finds.
@@ -390,6 +396,23 @@ mod tests {
         assert_eq!(of(&mut red, 16, ect), Verdict::Drop(DropReason::Aqm));
         assert_eq!(of(&mut red, 31, ect), Verdict::Drop(DropReason::AqmForced));
         assert_eq!(of(&mut red, 4, ect), Verdict::Take);
+    }
+
+    /// Linux without `harddrop` (`red_enqueue`): above `max` ECN-capable packets are marked, the others dropped.
+    #[test]
+    fn marking_goes_on_above_max_without_hard_drop() {
+        let ect = packet(0, 1000).saying(Marking::new(Codepoint::Ect0, 0));
+        let parameters =
+            RedParameters { ecn: true, hard_drop: false, weight: 1.0, ..RedParameters::default() };
+        for gentle in [false, true] {
+            let mut red = red(&RedParameters { gentle, ..parameters.clone() });
+            red.beyond = true;
+            red.since = (100_000, 0);
+            assert_eq!(red.decide(&backlog(16, 0), ect), Verdict::Mark);
+            assert_eq!(red.decide(&backlog(31, 0), ect), Verdict::Mark);
+            let other = red.decide(&backlog(31, 0), packet(0, 1000));
+            assert_eq!(other, Verdict::Drop(DropReason::AqmForced));
+        }
     }
 
     /// The first packet with an average above `min` is never dropped (ns-2).

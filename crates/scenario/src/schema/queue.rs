@@ -69,6 +69,9 @@ queue_table! {
     mean_packet: Size => |size| Setting::Size(size.0);
     /// For disciplines that drop early. `true`: ECN-capable packets are marked instead of dropped.
     ecn: bool => Setting::Flag;
+    /// For `red` with `ecn`. `true`: ECN-capable packets are dropped, not marked, while the average queue length is
+    /// above `max`. Linux: `false`.
+    hard_drop: bool => Setting::Flag;
     /// For `codel`, `fq-codel`, `pie` and `dualpi2`: target queueing delay.
     target: Span => |span| Setting::Time(span.0);
     /// For `codel`, `fq-codel` and `dualpi2`: maximum packet size.
