@@ -1,5 +1,6 @@
 """Outage study: closed forms by hand, networks and their traffic, statistics over failures, losses of runs."""
 
+import dataclasses
 import math
 from dataclasses import replace
 
@@ -23,6 +24,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptio
 # 20 Mb/s, 8 + 4 + 8 ms one way: segments of 1500 B every 0.6 ms, an RTT of 40.6 ms.
 WAY = law.Way(0.008, 0.004, 0.008, 20e6)
 LINUX = law.Timers(0.0406, 0.2406, 120.0, modern=True, ack_delay_s=0.04)
+WHEEL = dataclasses.replace(LINUX, wheel=law.Wheel(0.004))
 RFC = law.Timers(0.0406, 1.0, 60.0, modern=False)
 LAST_S = 0.008
 
@@ -50,7 +52,12 @@ def test_path_matches_hand_calculation():
         # A probe two RTTs after the last segment, and 1.2406 s of RTOs after it.
         (LINUX, 0.08, "probe", 0, 89.2, 89.2 + 40.6 + 30.75),
         (LINUX, 0.3, "timeout", 1, 329.8, 329.8 + 81.2),
-        (LINUX, 0.6, "timeout", 2, 811.0, 811.0 + 40.6),
+        (LINUX, 0.6, "timeout", 2, 811.0, 811.0 + 81.2),
+        # Ticks of 4 ms from the failure on. The probe is set at 8 ms for 83.2 ms, 21 ticks, and fires at tick 24. The
+        # RTO of 61 ticks fires at tick 24 + 61 + 1, the next one of 122 ticks at the next multiple of 8 after 86 + 122.
+        (WHEEL, 0.08, "probe", 0, 96, 96 + 40.6 + 30.75),
+        (WHEEL, 0.3, "timeout", 1, 344, 344 + 81.2),
+        (WHEEL, 0.6, "timeout", 2, 864, 864 + 81.2),
     ],
 )
 def test_flow_recovery_matches_hand_calculation(timers, length_s, case, timeouts, resume_ms, repair_ms):
@@ -73,11 +80,20 @@ def test_stretch_of_long_outages_matches_page():
     for after in (3.0, 7.0, 15.0):
         ratio = after / before
         by_hand.append((ratio - 1) / math.log(ratio))
-        expiries = law.expiries_s(0.0, 1.0, math.inf)
+        expiries = law.Timers(0.0, 1.0, math.inf, modern=False).expiries_s(0.0)
         assert law.mean_stretch(expiries, 0.0, before, after) == pytest.approx(by_hand[-1])
         before = after
     assert by_hand == pytest.approx([1.820, 1.574, 1.4995], abs=1e-3)
     assert [law.step_bound(k) for k in (1, 2, 3)] == pytest.approx([3, 7 / 3, 15 / 7])
+
+
+def test_clock_of_a_timer_is_found_from_its_expiry():
+    # The second RTO expires at 832 ms and fires up to 8 ticks later: 880 ms is a slot too late in any phase.
+    outage = law.Outage.of_link(WAY, 0.6)
+    for seen_s, predicted_s in ((0.836, 0.836), (0.848, 0.848), (0.864, 0.864), (0.880, 0.848)):
+        found = WHEEL.expiring_at(seen_s)
+        assert law.wait(WAY, found, LAST_S, outage).resume_s == pytest.approx(predicted_s)
+    assert RFC.expiring_at(3.0) == RFC
 
 
 def test_timeout_cost_of_newreno():

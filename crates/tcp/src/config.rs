@@ -85,6 +85,7 @@ registry! {
     pub enum Expiry ("expiry") {
         "exact" => Exact: "immediately", "RFC 6298 section 5";
         "on-tick" => OnTick: "at the next tick of the sender's free-running clock", "4.3BSD; OPNET's timer granularity";
+        "timer-wheel" => TimerWheel: "at the next slot of a timer wheel that counts ticks: up to an eighth of the timeout late; also for probes, reordering windows and Linux's delayed ACKs", "Linux since 4.8, `kernel/time/timer.c`";
     }
 }
 
@@ -341,6 +342,9 @@ const TIMESTAMPS: Bytes = Bytes::new(12);
 /// Size of one SACK block (RFC 2018 section 3).
 const SACK_BLOCK: Bytes = Bytes::new(8);
 
+/// Ticks of a slot in the level of the timer wheel that holds a timeout of two minutes at 250 Hz.
+const COARSEST_SLOT: u64 = 512;
+
 impl Config {
     /// Returns whether the connection uses SACK.
     #[must_use]
@@ -356,6 +360,15 @@ impl Config {
         }
         let unscaled = (UNSCALED_WINDOW / self.mss.count().max(1)).max(1);
         self.window_limit.min(u32::try_from(unscaled).unwrap_or(u32::MAX))
+    }
+
+    /// Returns the period of the clocks of both endpoints: `period`, or the coarsest slots of a timer wheel.
+    #[must_use]
+    pub fn clock_period(&self, period: Duration) -> Duration {
+        match self.expiry {
+            Expiry::TimerWheel => self.tick * COARSEST_SLOT,
+            Expiry::Exact | Expiry::OnTick => period.max(Duration::from_ps(1)),
+        }
     }
 
     /// Returns the bytes that timestamps add to each segment.

@@ -213,6 +213,20 @@ fn spurious_rto_is_undone() {
     assert_eq!(host.0.counts().retransmissions, 1);
 }
 
+/// RFC 5682 section 3.2, as in Linux (`icsk_retransmits`): the second RTO of the same segment tries F-RTO again. Its ACK
+/// also covers segment 1, which was sent once.
+#[test]
+fn repeated_spurious_rto_is_undone() {
+    let config = Config { initial_window: 4, frto: true, ..plain() };
+    let (mut host, _) = Host::start(config, None);
+    assert_eq!(host.expire(), (1000, vec![0]));
+    assert_eq!(host.expire(), (3000, vec![0]));
+    host.ack(3010, 2, &[]);
+    let (cwnd, ssthresh) = host.window();
+    assert!(cwnd >= 4.0 && ssthresh.is_infinite(), "{cwnd} {ssthresh}");
+    assert_eq!(host.0.counts().retransmissions, 2);
+}
+
 /// RFC 5682 section 3.1 step 3a: only the new segments arrive, so the rest is lost indeed.
 #[test]
 fn genuine_rto_is_not_undone() {
@@ -321,14 +335,15 @@ fn without_sack_a_timeout_goes_back_or_sends_one_segment_at_a_time() {
 }
 
 /// RFC 8985 section 7.2 probes an established connection: behind a SYN that nobody has answered nothing is
-/// sent but the SYN again, when the timer of RFC 6298 (2.1), 1 s, expires.
+/// sent but the SYN again, when the timer of RFC 6298 (2.1), 1 s, expires: 250 ticks, which the timer wheel extends to
+/// the next multiple of 8, 256.
 #[test]
 fn a_syn_without_an_answer_is_not_probed() {
     let config = Config { handshake: true, ..Profile::Linux6.config() };
     assert!(config.tail_loss_probe);
     let (mut host, sent) = Host::start(config, Some(8));
     assert_eq!(sent, [0]);
-    assert_eq!(host.expire(), (1000, vec![0]));
+    assert_eq!(host.expire(), (1024, vec![0]));
     assert_eq!(host.0.counts().timeouts, 1);
 }
 

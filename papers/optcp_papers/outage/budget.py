@@ -217,7 +217,7 @@ def phases(run: Run, twin: Run, mechanism: str, who: str, path_: law.Way) -> Pha
     failed_s = min(cut["from_ps"] for cut in run.cuts) / PS
     seen = path.seen_at(run, path_, failed_s)
     outage = observed_outage(run, mechanism, path_, failed_s)
-    timers = path.timers(who, seen)
+    timers = path.timers(who, seen).expiring_at(seen.resume_s)
     known = law.wait(path_, timers, seen.last_sent_s, outage)
     short = law.shortfall(path_, known, seen.last_sent_s, timers.srtt_s, outage, law.REGROWTHS[who])
     clocked = known.case not in ("probe", "timeout")

@@ -6,16 +6,21 @@ docs/details/outage.md has the derivations. The module does not depend on the si
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 Case = Literal["near clock", "far clock", "delayed ACK", "probe", "timeout"]
 
 SEGMENT_BITS = 12_000
 """Size of a full segment on the wire in the scenarios, in bits."""
+FIRST_LEVEL, LEVEL_RATIO = 63, 8
+"""Timeouts of the first level of a timer wheel are below so many ticks; each further level is so much coarser."""
+MARGIN_S = 0.002
+"""Time that Linux adds to the timeout of a probe."""
+ROUNDING = 1e-6
+"""Rounding error of a time, in ticks."""
 
 
 @dataclass(frozen=True)
@@ -85,6 +90,43 @@ class Outage:
 
 
 @dataclass(frozen=True)
+class Wheel:
+    """Timer wheel of Linux: timeouts of whole ticks, which fire at the next slot of their level.
+
+    Attributes
+    ----------
+    tick_s
+        Length of a tick.
+    phase
+        Value of the host's clock at the failure, in ticks.
+    """
+
+    tick_s: float
+    phase: float = 0.0
+
+    def stored_s(self, timeout_s: float) -> float:
+        """Return a timeout, rounded up to whole ticks."""
+        return self.ticks(timeout_s) * self.tick_s
+
+    def ticks(self, timeout_s: float) -> int:
+        """Return the number of ticks of a timeout."""
+        return math.ceil(timeout_s / self.tick_s - ROUNDING)
+
+    def slot(self, timeout_s: float) -> int:
+        """Return the slot length of a timeout, in ticks: 1 below 63 ticks, 8 below 504, 64 below 4032, and so on."""
+        slot = 1
+        while self.ticks(timeout_s) >= FIRST_LEVEL * slot:
+            slot *= LEVEL_RATIO
+        return slot
+
+    def fires_s(self, set_s: float, timeout_s: float) -> float:
+        """Return the time at which a timer fires that is set at ``set_s``."""
+        expires = math.floor(set_s / self.tick_s + self.phase + ROUNDING) + self.ticks(timeout_s)
+        slot = self.slot(timeout_s)
+        return ((expires // slot + 1) * slot - self.phase) * self.tick_s
+
+
+@dataclass(frozen=True)
 class Timers:
     """Timers of a sender.
 
@@ -96,9 +138,11 @@ class Timers:
         Retransmission timeout, and its maximum after backoff.
     modern
         Whether the sender uses tail loss probes (two smoothed RTTs after its last segment) and time-based loss
-        detection (both RFC 8985), and F-RTO (RFC 5682), which takes two RTTs after a first timeout.
+        detection (both RFC 8985), and F-RTO (RFC 5682), which takes two RTTs after a timeout.
     ack_delay_s
         Delay of the ACK of an odd last segment.
+    wheel
+        Timer wheel of the host; None if timers fire at their exact time.
     """
 
     srtt_s: float
@@ -106,6 +150,41 @@ class Timers:
     longest_s: float
     modern: bool
     ack_delay_s: float = 0.0
+    wheel: Wheel | None = None
+
+    def fires_s(self, set_s: float, timeout_s: float) -> float:
+        """Return the time at which a timer fires that is set at ``set_s``."""
+        return self.wheel.fires_s(set_s, timeout_s) if self.wheel else set_s + timeout_s
+
+    def probe_s(self, last_sent_s: float) -> float:
+        """Return the time of the probe after the last segment."""
+        return self.fires_s(last_sent_s, 2 * self.srtt_s + (MARGIN_S if self.wheel else 0.0))
+
+    def expiries_s(self, first_s: float) -> Iterator[float]:
+        """Yield the times at which the retransmission timer expires repeatedly, if it is set at ``first_s``.
+
+        Without a timer wheel these are RTO, 3 RTO, 7 RTO, ... after ``first_s``.
+        """
+        at_s, rto_s = first_s, self.wheel.stored_s(self.rto_s) if self.wheel else self.rto_s
+        while True:
+            at_s = self.fires_s(at_s, rto_s)
+            yield at_s
+            rto_s = min(2 * rto_s, self.longest_s)
+
+    def phases(self, count: int) -> list[Timers]:
+        """Return the same timers at evenly spaced phases of the clock; only these without a timer wheel."""
+        if not self.wheel:
+            return [self]
+        slot = self.wheel.slot(self.longest_s)
+        return [replace(self, wheel=Wheel(self.wheel.tick_s, slot * place / count)) for place in range(count)]
+
+    def expiring_at(self, time_s: float) -> Timers:
+        """Return the same timers with a clock that has a slot of the longest timeout at ``time_s``, if it is finite."""
+        if not self.wheel or not math.isfinite(time_s):
+            return self
+        tick_s = self.wheel.tick_s
+        slot = self.wheel.slot(self.longest_s)
+        return replace(self, wheel=Wheel(tick_s, -time_s / tick_s % slot))
 
 
 @dataclass(frozen=True)
@@ -149,7 +228,7 @@ def wait(way: Way, timers: Timers, last_sent_s: float, outage: Outage) -> Wait:
     queue_s = max(0.0, timers.srtt_s - rtt - 2 * way.spacing_s)
     if first_through <= last_sent_s + queue_s:
         return Wait("near clock", 0, first_through, first_through + shown)
-    probe_s = last_sent_s + 2 * timers.srtt_s
+    probe_s = timers.probe_s(last_sent_s)
     result: list[Wait] = []
     if outage.acks_s <= outage.last_ack_s:
         woken_s = outage.acks_s + outage.back_s
@@ -167,21 +246,13 @@ def wait(way: Way, timers: Timers, last_sent_s: float, outage: Outage) -> Wait:
             # lost for that time, or until new segments, which the ACK releases, are reported.
             held_s = last_sent_s + way.to_failure_s + way.core_s + rtt / 4
             result.append(Wait("probe", 0, probe_s, probe_s + rtt + min(rtt, held_s)))
-    reached = (expiries_ >= first_through for expiries_ in expiries_s(at_s, timers.rto_s, timers.longest_s))
-    timeouts = 1 + next(place for place, through in enumerate(reached) if through)
-    at_s = next(itertools.islice(expiries_s(at_s, timers.rto_s, timers.longest_s), timeouts - 1, None))
-    behind = 2 * rtt if timers.modern and timeouts == 1 else rtt
+    timeouts, at_s = next(
+        (number, at_s) for number, at_s in enumerate(timers.expiries_s(at_s), 1) if at_s >= first_through
+    )
+    # F-RTO sends new segments first.
+    behind = 2 * rtt if timers.modern else rtt
     result.append(Wait("timeout", timeouts, at_s, at_s + behind))
     return min(result, key=lambda item: item.resume_s)
-
-
-def expiries_s(first_s: float, rto_s: float, longest_s: float) -> Iterator[float]:
-    """When a timer expires again and again: RTO, 3 RTO, 7 RTO, ... behind ``first_s``."""
-    at_s = first_s
-    while True:
-        at_s += rto_s
-        yield at_s
-        rto_s = min(2 * rto_s, longest_s)
 
 
 def mean_stretch(expiries: Iterable[float], to_failure_s: float, low_s: float, high_s: float) -> float:

@@ -1,5 +1,6 @@
 """One flow on one path: settings of the scenario, and evaluation of the sender's behaviour."""
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -8,9 +9,11 @@ from numpy.typing import NDArray
 from optcp.data.table import PICOSECONDS_A_SECOND as PS
 from optcp.outage.study import SENDERS
 from optcp.papers.kit import Run, Settings
-from optcp_papers.outage.law import Timers, Way
+from optcp_papers.outage.law import Timers, Way, Wheel
 
 FAILURE_S = 4.0
+TICK_S = 0.004
+"""Tick of the profile `linux-6`."""
 CORE_SHARE = 0.2
 """Share of the failing link in the one-way delay."""
 PLACES = {"near": 0.1, "middle": 0.4, "far": 0.7}
@@ -67,7 +70,7 @@ class Seen:
     last_sent_s
         Time of the last segment before the stall.
     srtt_s
-        Smoothed RTT from the ACKs before the failure.
+        Smoothed RTT before the stall.
     case
         "clock" if ACKs continued, "probe" or "timeout".
     timeouts
@@ -101,7 +104,10 @@ def seen_at(run: Run, path: Way, failed_s: float, outage_s: float = 0.0) -> Seen
     sent = (names == "sent") | (names == "resent")
     acknowledged = names == "acked"
     sent_s, acks_s = at_s[sent], at_s[acknowledged]
-    srtt_s = _srtt_s(at_s, packets["seq"], sent, acknowledged)
+    seq = packets["seq"]
+    sent_at = dict(zip(seq[sent].tolist(), sent_s.tolist(), strict=True))
+    acks = zip(acks_s.tolist(), seq[acknowledged].tolist(), strict=True)
+    srtt_s = _srtt_s(acks, sent_at, path.rtt_s)
     last_sent_s = _last_sent_s(sent_s, path.rtt_s)
 
     when, what = _events(run, failed_s)
@@ -137,19 +143,17 @@ def _events(run: Run, failed_s: float) -> tuple[NDArray[np.float64], NDArray[np.
     return when[when > 0], run["events"]["event"][when > 0]
 
 
-def _srtt_s(
-    at_s: NDArray[np.float64], seq: NDArray[np.uint32], sent: NDArray[np.bool_], acknowledged: NDArray[np.bool_]
-) -> float:
-    """Return the mean RTT that ACKs before the failure measured, from the sending of the oldest segment of each."""
-    sent_at = dict(zip(seq[sent].tolist(), at_s[sent].tolist(), strict=True))
-    result, before = [], None
-    for when, number in zip(at_s[acknowledged].tolist(), seq[acknowledged].tolist(), strict=True):
-        if when > 0:
+def _srtt_s(acks: Iterable[tuple[float, int]], sent_at: Mapping[int, float], rtt_s: float) -> float:
+    """Return the smoothed RTT (gain 1/8) of ACKs until the first pause after the failure, from their oldest segment."""
+    result, before, last = np.nan, None, 0.0
+    for when, number in acks:
+        if when > 0 and when - max(last, 0.0) > rtt_s / 4:
             break
         if before is not None and number > before and before in sent_at:
-            result.append(when - sent_at[before])
-        before = number
-    return float(np.mean(result)) if result else float("nan")
+            rtt = when - sent_at[before]
+            result = rtt if np.isnan(result) else (7 * result + rtt) / 8
+        before, last = number, when
+    return float(result)
 
 
 def _last_sent_s(sent_s: NDArray[np.float64], rtt_s: float) -> float:
@@ -178,6 +182,7 @@ def timers(name: str, found: Seen) -> Timers:
         longest_s=120.0 if modern else 60.0,
         modern=modern,
         ack_delay_s=0.04 if modern else 0.0,
+        wheel=Wheel(TICK_S) if modern else None,
     )
 
 

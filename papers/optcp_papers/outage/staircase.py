@@ -31,6 +31,8 @@ CLOCKS = (0.5, 0.9, 1.1, 1.5)
 """Outages as multiples of the round trip from the far end to the failure."""
 SPREAD_S = (0.8, 60.0)
 STRATA = 400
+PHASES = 64
+"""Number of clock phases over which the closed form of the mean stretch is averaged."""
 TOLERANCE = 0.02
 """Maximum relative error of a time against its closed form."""
 SAID_MS = 50
@@ -150,7 +152,7 @@ class Runs:
                 outage_s = float(list(at.values())[-1]) * self.unit_s
                 run = self.done.run(branch, seed)
                 seen = path.seen(run, way, outage_s)
-                timers = path.timers(at["sender"], seen)
+                timers = path.timers(at["sender"], seen).expiring_at(seen.resume_s)
                 yield Back(
                     at,
                     way,
@@ -386,8 +388,12 @@ def stretch_rows(backs: list[Back]) -> list[Row]:
 
 def predicted_stretch(back: Back) -> float:
     """Return the mean stretch of a sender by the closed form."""
-    first_s = back.seen.last_sent_s + (2 * back.timers.srtt_s if back.timers.modern else 0)
-    expiries = law.expiries_s(first_s, back.timers.rto_s, back.timers.longest_s)
+    return float(np.mean([_stretch_of(back, timers) for timers in back.timers.phases(PHASES)]))
+
+
+def _stretch_of(back: Back, timers: law.Timers) -> float:
+    last_s = back.seen.last_sent_s
+    expiries = timers.expiries_s(timers.probe_s(last_s) if timers.modern else last_s)
     return law.mean_stretch(expiries, back.way.to_failure_s, *SPREAD_S)
 
 

@@ -313,7 +313,7 @@ fn flows(
         let start = draw(&flow.start, streams, || format!("flows/{}/start", flow.name));
         let clock = |name: &str, period: Duration| {
             let mut stream = streams.stream(&format!("flows/{}/{name}", flow.name));
-            Duration::from_ps(stream.below(period.as_ps()))
+            Duration::from_ps(stream.below(config.clock_period(period).as_ps()))
         };
         let [data, acks] = match tables.filter(|_| flow.routed) {
             Some(tables) => {
@@ -330,7 +330,7 @@ fn flows(
         Some(FlowSpec {
             notified_by: planned::notified_by(plan, flow).filter(|_| hears),
             clock_phase: clock("clock", config.tick),
-            ack_clock_phase: clock("ack-clock", config.ack_delay.max(Duration::from_ps(1))),
+            ack_clock_phase: clock("ack-clock", config.ack_delay),
             config,
             segments: flow.size,
             writes,

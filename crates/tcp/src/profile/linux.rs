@@ -15,9 +15,10 @@ use optcp_units::{Bytes, Duration};
 use super::bundle::bundle;
 use super::rfc::RFC;
 use crate::config::{
-    AckCounting, AckKind, Config, CongestionKind, CubicVersion, Ecn, EctPackets, Halving, Increase,
-    LossDetectionKind, Measurement, NeedsEcn, NewRenoTimer, Pacing, RateReduction, RecoveryExit,
-    RecoveryKind, ReductionBasis, RttKind, SlowStartKind, TimeoutBasis, WindowValidation,
+    AckCounting, AckKind, Config, CongestionKind, CubicVersion, Ecn, EctPackets, Expiry, Halving,
+    Increase, LossDetectionKind, Measurement, NeedsEcn, NewRenoTimer, Pacing, RateReduction,
+    RecoveryExit, RecoveryKind, ReductionBasis, RttKind, SlowStartKind, TimeoutBasis,
+    WindowValidation,
 };
 
 /// Sets the parameters that depend on the congestion control: HyStart belongs to CUBIC, rate-based controls
@@ -88,6 +89,8 @@ bundle! {
         ack: AckKind::Linux, ack_delay: Duration::from_ms(40), quick_acks: 16;
     "Linux's own estimator, with TCP_RTO_MIN as minimum variance" =>
         rtt: RttKind::Linux, min_rto: Duration::from_ms(200);
+    "timers are in a wheel of jiffies: 250 Hz, as in the recorded kernel; `tick` is 1 ms for a kernel with 1000 Hz" =>
+        expiry: Expiry::TimerWheel, tick: Duration::from_ms(4);
     "RTT samples use the send times of segments, and timestamps only if these are ambiguous" =>
         measurement: Measurement::EveryAck;
     "TCP_RTO_MAX" =>

@@ -173,8 +173,9 @@ impl Receiver {
         let before = self.next;
         let had_hole = !self.beyond.is_empty();
         let mut suppressed = false;
-        // RFC 7323 section 4.3: the segment that advances the left edge is echoed.
-        if seq <= self.last_acked {
+        // RFC 7323 section 4.3: the segment that advances the left edge is echoed. Section 5.3 discards segments before
+        // the window first (rule R2). As in Linux, that is one that ends before Last.ACK.sent.
+        if seq <= self.last_acked && seq.next() >= self.last_acked {
             self.recent = stamp;
         }
         if seq == self.next {

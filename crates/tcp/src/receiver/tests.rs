@@ -163,3 +163,22 @@ fn the_timestamp_of_the_left_edge_is_echoed() {
     assert_eq!(echo(&mut receiver, 4, 14), Some(10));
     assert_eq!(echo(&mut receiver, 2, 20), Some(20));
 }
+
+/// RFC 7323 section 5.3: rule R2 discards a segment before the window, so that its timestamp is not kept. The newest
+/// segment ends at Last.ACK.sent and passes Linux's test (`tcp_sequence`).
+#[test]
+fn timestamps_of_old_segments_are_not_echoed() {
+    let mut receiver = receiver(|config| config.ack = AckKind::EveryPacket);
+    let mut echo = |seq, stamp| {
+        receiver
+            .handle_segment(Time::ZERO, Seq::new(seq), stamp, 64, optcp_units::Marking::NONE)
+            .ack
+            .map(|ack| ack.echo)
+    };
+    for seq in 0..3 {
+        assert_eq!(echo(seq, 10 + seq), Some(10 + seq));
+    }
+    assert_eq!(echo(0, 30), Some(12));
+    assert_eq!(echo(1, 31), Some(12));
+    assert_eq!(echo(2, 32), Some(32));
+}

@@ -14,7 +14,7 @@
 //! `initial_rto`, `min_rto`, `tick`.
 //!
 //! # Limitations
-//! Samples are in picoseconds, where Linux has microseconds, and the RTO is not rounded up to ticks.
+//! Samples are in picoseconds, where Linux has microseconds. `expiry = "timer-wheel"` rounds the RTO up to ticks.
 
 use optcp_units::Duration;
 

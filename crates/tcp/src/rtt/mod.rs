@@ -1,16 +1,18 @@
 //! Retransmission timer and RTT estimators.
 
 mod bsd_ticks;
+mod clock;
 mod inet;
 mod linux;
 mod rfc6298;
 
 use optcp_units::{Duration, Time};
 
-use crate::config::{Backoff, Config, Expiry, RttKind};
+use crate::config::{Backoff, Config, RttKind};
 use crate::seq::Seq;
 
 pub use bsd_ticks::BsdTicks;
+pub(crate) use clock::TimerClock;
 pub use inet::Inet;
 pub use linux::Linux;
 pub use rfc6298::Rfc6298;
@@ -53,8 +55,7 @@ pub struct RetransmissionTimer {
     fallback: Duration,
     /// Maximum estimate of the other networks that ACKs may use; zero if there is none.
     slowest: Duration,
-    /// Tick at which timers fire and the clock value at time zero; `None` if timers fire immediately.
-    clock: Option<(Duration, Duration)>,
+    clock: TimerClock,
 }
 
 /// RFC 6298 section 5.7.
@@ -80,7 +81,7 @@ impl RetransmissionTimer {
             rto: Duration::ZERO,
             fallback: Duration::ZERO,
             slowest: Duration::ZERO,
-            clock: (config.expiry == Expiry::OnTick).then_some((config.tick, clock_phase)),
+            clock: TimerClock::new(config, clock_phase),
         };
         timer.set_rto();
         timer
@@ -105,21 +106,19 @@ impl RetransmissionTimer {
         // The data use this network, the ACK uses the slowest.
         let estimate = if self.slowest > own { halfway(own, self.slowest) } else { own };
         let least = self.min_rto.max(self.fallback);
-        let backed_off = estimate.max(least) * (1 << self.backoff);
+        let backed_off = self.clock.stored(estimate.max(least)) * (1 << self.backoff);
         self.rto = backed_off.min(self.max_rto);
     }
 
     /// Starts or restarts the timer.
     #[inline]
     pub fn restart(&mut self, now: Time) {
-        let due = now + self.rto();
-        self.deadline = Some(match self.clock {
-            None => due,
-            Some((tick, phase)) => {
-                let clock = due.as_ps() + phase.as_ps();
-                Time::from_ps(clock.next_multiple_of(tick.as_ps()) - phase.as_ps())
-            }
-        });
+        self.deadline = Some(self.clock.due(now, self.rto()));
+    }
+
+    /// Returns the clock of the host's timers.
+    pub(crate) fn clock(&self) -> TimerClock {
+        self.clock
     }
 
     /// Starts the timer unless it is running.

@@ -15,7 +15,7 @@
 //! Behaviour of Linux 6.18, recorded (see the page on evidence); Fisk and Feng, "Dynamic right-sizing", 2001.
 //!
 //! # Parameters
-//! `ack_delay`, `quick_acks`, `mss`.
+//! `ack_delay`, `quick_acks`, `mss`, `expiry`.
 //!
 //! # Limitations
 //! - The application reads immediately. The buffer has no maximum size, and the sender does not use this
@@ -28,6 +28,7 @@ use optcp_units::{Duration, Time};
 
 use super::super::round_trip::RoundTrip;
 use crate::config::Config;
+use crate::rtt::TimerClock;
 use crate::seq::Seq;
 
 /// Default of Linux's `tcp_rmem`: initial buffer size, and the part of it that is window, in bytes.
@@ -41,7 +42,8 @@ const LEAST_TIMEOUT: Duration = Duration::from_ms(200);
 /// State of Linux's delayed ACKs.
 #[derive(Clone, Debug)]
 pub struct Linux {
-    pub(super) delay: Duration,
+    delay: Duration,
+    clock: TimerClock,
     quick_acks: u32,
     /// `true`: segment 0 is a SYN, which is not data.
     handshake: bool,
@@ -60,10 +62,11 @@ pub struct Linux {
 }
 
 impl Linux {
-    pub(super) fn new(config: &Config) -> Self {
+    pub(super) fn new(config: &Config, clock_phase: Duration) -> Self {
         let segment = config.mss.count().max(1);
         Linux {
             delay: config.ack_delay,
+            clock: TimerClock::new(config, clock_phase),
             quick_acks: config.quick_acks,
             handshake: config.handshake,
             segment,
@@ -74,6 +77,11 @@ impl Linux {
             round_trip: RoundTrip::new(config),
             last: None,
         }
+    }
+
+    /// Returns the time until which an ACK that is due now may wait.
+    pub(super) fn deadline(&self, now: Time) -> Time {
+        self.clock.due_beside_rto(now, self.delay)
     }
 
     /// Processes in-order data up to `next`, with `quick` immediate ACKs left. Returns the new number of

@@ -36,7 +36,7 @@ impl AckPolicy {
             AckKind::DelayedTick => {
                 AckPolicy::Tick(Tick { period: config.ack_delay, phase: clock_phase })
             }
-            AckKind::Linux => AckPolicy::Linux(Box::new(Linux::new(config))),
+            AckKind::Linux => AckPolicy::Linux(Box::new(Linux::new(config, clock_phase))),
         }
     }
 
@@ -47,7 +47,7 @@ impl AckPolicy {
             AckPolicy::EveryPacket => None,
             AckPolicy::Delayed(policy) => Some(policy.deadline(now)),
             AckPolicy::Tick(policy) => Some(policy.deadline(now)),
-            AckPolicy::Linux(policy) => Some(now + policy.delay),
+            AckPolicy::Linux(policy) => Some(policy.deadline(now)),
         }
     }
 

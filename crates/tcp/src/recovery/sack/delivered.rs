@@ -42,6 +42,16 @@ impl Delivery {
         }
     }
 
+    /// Returns whether SACK newly reports a segment that was sent once.
+    pub(super) fn reports_sacked(&self) -> bool {
+        self.sacked.is_some()
+    }
+
+    /// Returns whether SACK newly reports a segment that was sent once, before `time`.
+    pub(super) fn sacked_before(&self, time: Time) -> bool {
+        self.sacked.is_some_and(|times| times.first < time)
+    }
+
     /// Returns the send times of the oldest and newest segments with unambiguous RTT. As in Linux, an ACK
     /// that covers a retransmission gives no sample for cumulatively acknowledged segments.
     pub(super) fn unambiguous(&self) -> Option<Times> {

@@ -32,10 +32,10 @@ mod round_trip;
 mod scoreboard;
 mod undo;
 
-use optcp_units::Time;
+use optcp_units::{Duration, Time};
 
 use crate::acknowledgment::Ack;
-use crate::config::{AfterTimeout, Config};
+use crate::config::{AfterTimeout, Config, Measurement};
 use crate::congestion::event::{DeliveryEvent, Repair};
 use crate::info::Tally;
 use crate::recovery::policy::Recovery;
@@ -74,6 +74,8 @@ pub struct Sack {
     frto: ForwardRto,
     /// Number of new segments that F-RTO still sends.
     frto_new: u32,
+    /// Oldest segment at the last RTO.
+    timed_out: Option<Seq>,
     undo: Undo,
 }
 
@@ -126,6 +128,7 @@ impl Sack {
             probe: TailLossProbe::default(),
             frto: ForwardRto::Off,
             frto_new: 0,
+            timed_out: None,
             undo: Undo::default(),
         }
     }
@@ -173,8 +176,8 @@ impl Sack {
 
     /// Returns the inputs of loss detection other than the scoreboard.
     fn view(&self, tcb: &Tcb, now: Time, recovering: bool) -> View {
-        let (sacked, srtt) = (self.board.sacked(), tcb.timer.srtt());
-        View { recovering, sacked, srtt, now, beyond: None }
+        let (sacked, srtt, clock) = (self.board.sacked(), tcb.timer.srtt(), tcb.timer.clock());
+        View { recovering, sacked, srtt, clock, now, beyond: None }
     }
 
     /// Ends or undoes a recovery or the repair after an RTO.
@@ -199,7 +202,9 @@ impl Sack {
             Phase::Loss => {
                 let new_data = tcb.max < tcb.end && tcb.room() > 0;
                 let original = delivery.original;
-                let evidence = frto::Evidence { advanced, complete, original, new_data };
+                let no_progress = !advanced || delivery.reports_sacked();
+                let evidence =
+                    frto::Evidence { advanced, complete, original, no_progress, new_data };
                 match self.frto.on_ack(evidence) {
                     Conclusion::Spurious => self.undo_repair(tcb),
                     Conclusion::SendNew => self.frto_new = 2,
@@ -209,6 +214,22 @@ impl Sack {
                     self.end_repair();
                 }
             }
+        }
+    }
+
+    /// Restarts the retransmission timer if SACK newly reports data that were sent before the last transmission of
+    /// the oldest segment, as Linux does: the network still delivers, and its answer to that transmission is not due.
+    fn restart_timer_for_sack(
+        &self,
+        tcb: &mut Tcb,
+        now: Time,
+        delivery: Delivery,
+        rtt: Option<Duration>,
+    ) {
+        let every_ack = tcb.config.measurement == Measurement::EveryAck && rtt.is_some();
+        let oldest = self.board.get(tcb.una).map(|segment| segment.sent);
+        if every_ack && oldest.is_some_and(|sent| delivery.sacked_before(sent)) {
+            tcb.timer.restart(now);
         }
     }
 
@@ -231,11 +252,11 @@ impl Sack {
 
     /// Starts a recovery if a segment is lost and nothing is being repaired, or if an RTO is being repaired
     /// and a retransmission was lost (`again`).
-    fn recover(&mut self, tcb: &mut Tcb, now: Time, before: Before, again: bool) {
+    fn recover(&mut self, tcb: &mut Tcb, before: Before, again: bool) {
         let lost = self.board.next_lost().is_some();
         if self.begins_recovery(tcb, lost, again) {
             let resent = self.board.resent();
-            self.enter_recovery(tcb, now, before, resent);
+            self.enter_recovery(tcb, before, resent);
         }
     }
 
@@ -249,7 +270,7 @@ impl Sack {
     }
 
     /// RFC 6675 section 5 step 4, while `resent` retransmissions are in flight.
-    fn enter_recovery(&mut self, tcb: &mut Tcb, now: Time, before: Before, resent: u32) {
+    fn enter_recovery(&mut self, tcb: &mut Tcb, before: Before, resent: u32) {
         (self.frto, self.frto_new) = (ForwardRto::Off, 0);
         self.undo.begin(tcb, resent);
         self.probe.forget();
@@ -260,9 +281,6 @@ impl Sack {
         self.rescued = None;
         tcb.recover = Some(tcb.max);
         tcb.timer.forget();
-        if tcb.config.fast_retransmit_restarts_timer {
-            tcb.timer.restart(now);
-        }
         let cwnd = tcb.window.cwnd;
         let goes_on = tcb.is_reduced_enough();
         let reduces = tcb.reduce();
@@ -278,11 +296,17 @@ impl Sack {
         }
     }
 
-    /// Starts the repair after an RTO.
-    fn enter_loss(&mut self, tcb: &Tcb) {
-        let first = self.phase == Phase::Open;
-        self.frto = if tcb.config.frto && first { ForwardRto::Step2 } else { ForwardRto::Off };
+    /// Starts the repair after an RTO, with `resent` retransmissions in flight.
+    fn enter_loss(&mut self, tcb: &mut Tcb, resent: u32) {
+        let repeated = self.timed_out == Some(tcb.una);
+        self.timed_out = Some(tcb.una);
+        let tries = tcb.config.frto && (self.phase == Phase::Open || repeated);
+        self.frto = if tries { ForwardRto::Step2 } else { ForwardRto::Off };
         self.frto_new = 0;
+        // As in Linux, an RTO of later data while an RTO is repaired is a reduction of its own.
+        if self.phase == Phase::Open || (self.phase == Phase::Loss && !repeated) {
+            self.undo.begin(tcb, resent);
+        }
         self.phase = Phase::Loss;
         self.until = tcb.max;
         // RACK may still count later segments as in flight, which must not delay the oldest.
@@ -331,6 +355,7 @@ impl Recovery for Sack {
             if delivery.segments > 0 {
                 tcb.observe(now, 0, delivery.segments, rtt);
             }
+            self.restart_timer_for_sack(tcb, now, delivery, rtt);
             None
         };
         self.look_at_probe(tcb, ack, duplicate, !advanced && delivery.segments == 0);
@@ -344,7 +369,7 @@ impl Recovery for Sack {
             self.end_reduction_for_mark(tcb);
         }
         self.change_phase(tcb, AckReport { ack, advanced, answers: advanced, delivery });
-        self.recover(tcb, now, before, again);
+        self.recover(tcb, before, again);
         if tcb.ecn.is_some() && self.phase == Phase::Open {
             self.reduce_for_mark(tcb, before);
         }
@@ -371,10 +396,7 @@ impl Recovery for Sack {
     fn on_marks(&mut self, _tcb: &mut Tcb) {}
 
     fn on_timeout(&mut self, tcb: &mut Tcb, now: Time) {
-        if self.phase == Phase::Open {
-            self.undo.begin(tcb, self.board.resent());
-        }
-        self.enter_loss(tcb);
+        self.enter_loss(tcb, self.board.resent());
         let view = self.view(tcb, now, true);
         self.detection.on_timeout(&mut self.board, view, every_segment);
         self.board.newly_lost().for_each(|seq| tcb.on_lost(seq, now));
@@ -399,6 +421,7 @@ impl Recovery for Sack {
         tcb.on_sent(seq, self.board.pipe());
         if again {
             self.undo.on_retransmission(tcb.stamp(now));
+            restart_timer_for_oldest(tcb, seq, now);
         }
         if let Some(reduction) = &mut self.reduction {
             reduction.on_sent();
@@ -417,11 +440,18 @@ impl Recovery for Sack {
             let before = Before { outstanding: tcb.max - tcb.una, sacked: self.board.sacked() };
             // As in Linux, losses detected by this timer start a recovery.
             let again = self.detect(tcb, now).lost > 0;
-            self.recover(tcb, now, before, again);
+            self.recover(tcb, before, again);
             if self.phase == Phase::Recovery {
                 self.reduce(tcb, 0, false);
             }
         }
+    }
+}
+
+/// Restarts the retransmission timer after a retransmission of the oldest segment, if configured.
+fn restart_timer_for_oldest(tcb: &mut Tcb, seq: Seq, now: Time) {
+    if tcb.config.fast_retransmit_restarts_timer && seq == tcb.una {
+        tcb.timer.restart(now);
     }
 }
 

@@ -16,6 +16,7 @@
 
 use optcp_units::{Duration, Time};
 
+use crate::rtt::RetransmissionTimer;
 use crate::seq::Seq;
 
 /// TLP.max_ack_delay of RFC 8985 section 7.2, with Linux's value.
@@ -50,24 +51,18 @@ impl TailLossProbe {
     }
 
     /// Reschedules the probe for the given number of outstanding segments, or cancels it. It is never later
-    /// than the retransmission timer at `rto`.
-    pub(super) fn schedule(
-        &mut self,
-        now: Time,
-        outstanding: u32,
-        srtt: Option<Duration>,
-        rto: Option<Time>,
-    ) {
+    /// than the retransmission timer.
+    pub(super) fn schedule(&mut self, now: Time, outstanding: u32, timer: &RetransmissionTimer) {
         if outstanding == 0 || self.end.is_some() {
             self.deadline = None;
             return;
         }
-        let timeout = srtt.map_or(UNMEASURED, |srtt| {
-            let twice = srtt * 2;
-            if outstanding == 1 { twice + MAX_ACK_DELAY } else { twice }
+        let clock = timer.clock();
+        let timeout = timer.srtt().map_or(UNMEASURED, |srtt| {
+            srtt * 2 + if outstanding == 1 { MAX_ACK_DELAY } else { clock.margin() }
         });
-        let at = now + timeout;
-        self.deadline = Some(rto.map_or(at, |rto| at.min(rto)));
+        let at = clock.due_beside_rto(now, timeout);
+        self.deadline = Some(timer.deadline().map_or(at, |rto| at.min(rto)));
     }
 
     pub(super) fn cancel(&mut self) {

@@ -76,7 +76,7 @@ impl Sack {
             self.probe.cancel();
         } else if !self.probe.due {
             let outstanding = self.board.end() - self.board.una();
-            self.probe.schedule(now, outstanding, tcb.timer.srtt(), tcb.timer.deadline());
+            self.probe.schedule(now, outstanding, &tcb.timer);
         }
     }
 }

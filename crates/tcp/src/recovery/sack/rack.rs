@@ -26,6 +26,7 @@ use optcp_units::{Duration, Time};
 
 use super::scoreboard::{Outstanding, Scoreboard};
 use crate::recovery::policy::DUP_THRESH;
+use crate::rtt::TimerClock;
 use crate::seq::Seq;
 
 /// Number of recoveries without DSACK until the window is small again (RFC 8985 section 6.2).
@@ -42,6 +43,7 @@ pub(super) struct View {
     /// Number of SACKed segments.
     pub(super) sacked: u32,
     pub(super) srtt: Option<Duration>,
+    pub(super) clock: TimerClock,
     pub(super) now: Time,
     /// Latest transmission that has arrived on other networks, and the RTT that it allows.
     pub(super) beyond: Option<(Sent, Duration)>,
@@ -176,14 +178,20 @@ impl Rack {
         let allowed = |sent: Sent| if sent < latest { own } else { other };
         let mut lost = 0;
         let mut waiting = 0;
+        let mut waits = None;
+        let clock = view.clock;
+        let timer = |waits: Option<Time>| {
+            waits.map(|due| clock.due_beside_rto(now, due - now + clock.margin()))
+        };
         while let Some(&sent) = self.order.get(waiting) {
             if sent >= last {
+                self.deadline = timer(waits);
                 return lost;
             }
             match judge(board, sent, allowed(sent), now) {
                 Verdict::Waits(due) => {
                     waiting += 1;
-                    self.deadline = Some(due);
+                    waits = Some(due);
                     continue;
                 }
                 Verdict::Held => {
@@ -213,7 +221,7 @@ impl Rack {
             match judge(board, sent, allowed(sent), now) {
                 Verdict::Waits(due) => {
                     self.order.push_back(sent);
-                    self.deadline = Some(due);
+                    waits = Some(due);
                 }
                 Verdict::Held => self.order.push_back(sent),
                 Verdict::Lost => lost += u32::from(board.mark_last_lost(seq)),
@@ -222,6 +230,7 @@ impl Rack {
             seq = seq.next();
         }
         self.unlisted = seq;
+        self.deadline = timer(waits);
         lost
     }
 

@@ -33,7 +33,7 @@ use super::delivered::Delivery;
 use super::rack::View;
 use super::round_trip::measure;
 use super::scoreboard::Scoreboard;
-use super::{AckReport, Before, NewLosses, Phase, Sack};
+use super::{AckReport, Before, NewLosses, Phase, Sack, restart_timer_for_oldest};
 use crate::acknowledgment::Ack;
 use crate::info::Tally;
 use crate::recovery::policy::Recovery;
@@ -234,10 +234,10 @@ impl SackPerNetwork {
     }
 
     /// Starts a recovery of the network in view like [`Sack::recover`]. `lost`: it has lost a segment.
-    fn recover(&mut self, tcb: &mut Tcb, now: Time, before: Before, lost: bool, again: bool) {
+    fn recover(&mut self, tcb: &mut Tcb, before: Before, lost: bool, again: bool) {
         if self.sack.begins_recovery(tcb, lost, again) {
             let resent = self.resent();
-            self.sack.enter_recovery(tcb, now, before, resent);
+            self.sack.enter_recovery(tcb, before, resent);
         }
         // A segment beyond the window is sent on the active network, whichever is in view.
         if self.in_view != self.present {
@@ -262,7 +262,7 @@ impl SackPerNetwork {
         let NewLosses { lost, again } = self.detect(tcb, now);
         let phase_before = self.sack.phase;
         self.sack.change_phase(tcb, AckReport { ack, advanced, answers, delivery });
-        self.recover(tcb, now, Self::before(before), lost > 0, again);
+        self.recover(tcb, Self::before(before), lost > 0, again);
         let safe = advanced && lost == 0;
         self.sack.set_window(tcb, delivery.segments, safe, event, phase_before);
     }
@@ -331,11 +331,8 @@ impl Recovery for SackPerNetwork {
 
     /// Processes an RTO on the active network.
     fn on_timeout(&mut self, tcb: &mut Tcb, now: Time) {
-        if self.sack.phase == Phase::Open {
-            let resent = self.resent();
-            self.sack.undo.begin(tcb, resent);
-        }
-        self.sack.enter_loss(tcb);
+        let resent = self.resent();
+        self.sack.enter_loss(tcb, resent);
         for network in self.networks() {
             self.bring_into_view(tcb, network);
             let view = self.detection_view(tcb, now, true);
@@ -377,6 +374,7 @@ impl Recovery for SackPerNetwork {
         if let Some(sent_before) = sent_before {
             self.repaired.insert(seq, sent_before.last);
             self.state(sent_before.last).undo.on_retransmission(tcb.stamp(now));
+            restart_timer_for_oldest(tcb, seq, now);
         }
         tcb.on_sent(seq, self.sack.board.pipe());
         if let Some(reduction) = &mut self.sack.reduction {
@@ -400,7 +398,7 @@ impl Recovery for SackPerNetwork {
             }
             let before = Self::before(self.counts());
             let lost = self.detect(tcb, now).lost > 0;
-            self.recover(tcb, now, before, lost, lost);
+            self.recover(tcb, before, lost, lost);
             if self.sack.phase == Phase::Recovery {
                 self.sack.reduce(tcb, 0, false);
             }
