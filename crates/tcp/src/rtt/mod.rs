@@ -51,7 +51,7 @@ pub struct RetransmissionTimer {
     rto: Duration,
     /// Minimum of the estimate until the first sample.
     fallback: Duration,
-    /// Maximum estimate of the other networks that ACKs may use; zero if there is none.
+    /// Maximum estimate of the other networks that ACKs may use; zero without any.
     slowest: Duration,
     /// Tick at which timers fire and the clock value at time zero; `None` if timers fire immediately.
     clock: Option<(Duration, Duration)>,
@@ -216,8 +216,7 @@ impl RetransmissionTimer {
         self.estimator.srtt()
     }
 
-    /// Switches to the estimates of another network and stores those of this one in `other`. The timer keeps
-    /// running.
+    /// Swaps the estimates with another network's in `other`. The timer keeps running.
     pub(crate) fn exchange(&mut self, other: &mut Estimator) {
         std::mem::swap(&mut self.estimator, other);
     }
