@@ -61,7 +61,8 @@ impl Spread {
         }
     }
 
-    /// Returns a typical large value for checks before the run: the maximum, or the mean if unbounded.
+    /// Returns a typical large value for checks of a scenario: the maximum, or the mean if
+    /// unbounded.
     #[must_use]
     pub fn long(&self) -> Duration {
         match self {

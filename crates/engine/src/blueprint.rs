@@ -55,7 +55,7 @@ pub struct DatagramSpec {
     pub codepoint: Codepoint,
 }
 
-/// Queue without a transmitter of its own.
+/// Queue that is served by the transmitters of its paths.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct QueueSpec {
     /// Port of the queue. Its own transmitter is held: it takes nothing out of the queue.
@@ -106,8 +106,8 @@ pub struct Blueprint {
 }
 
 impl Blueprint {
-    /// Returns whether a port decides only at a packet's departure when it leaves, which copies are made, whether it is
-    /// corrupted, or whether it overtakes others.
+    /// Returns whether a port makes decisions only at a packet's departure: its departure time,
+    /// copies, corruption, or overtaking.
     pub(crate) fn needs_stepping(&self, port: PortId) -> bool {
         let (config, losses) = &self.ports[port.index()];
         config.jitter.as_ref().is_some_and(Jitter::overtakes)
@@ -124,8 +124,9 @@ impl Blueprint {
 
     /// Returns the time before which both runs are identical; zero if they differ from the start.
     ///
-    /// Nothing at or after this time may be shared. Ports and label entries may differ if no packet can reach them
-    /// before it: the length of a backup path is irrelevant until the backup is used.
+    /// Nothing at or after this time may be shared. Ports and label entries may differ if no packet
+    /// can reach them until then. The length of a backup path, for example, is irrelevant until the
+    /// backup is used.
     #[must_use]
     pub fn shared_until(&self, other: &Blueprint) -> Time {
         let alike = self.ports.len() == other.ports.len()

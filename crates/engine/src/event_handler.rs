@@ -87,7 +87,7 @@ pub(crate) trait EventHandler {
     fn follow<O: Observer>(&mut self, model: &mut Model<O>, assembler: u32, passage: Passage) {
         let port = model.assemblers[assembler as usize].port();
         match passage {
-            Passage::Asks(at, number) => {
+            Passage::ControlArrives(at, number) => {
                 self.event_queue().push(model.set_up_key(assembler, at, number));
             }
             Passage::Lost(burst) => self.drop_burst(port, burst.packets),

@@ -83,7 +83,7 @@ impl<O: Observer> Model<O> {
         }
     }
 
-    /// Returns a model for another thread, without endpoints of its own.
+    /// Returns a model for another thread, without endpoints.
     pub(crate) fn helper(&self) -> Self {
         Model {
             event: Key::START,

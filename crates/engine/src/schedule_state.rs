@@ -1,8 +1,8 @@
 //! State of schedules: which transmitter serves which queue, and the progress of each schedule.
 //!
 //! # Model
-//! - A [`QueueSpec`] queue has no transmitter of its own. The first port of each of its paths is a transmitter. An
-//!   idle transmitter takes a packet from the queue while the schedule connects it.
+//! - A [`QueueSpec`] queue has no separate transmitter. The first port of each of its paths is a
+//!   transmitter. An idle transmitter takes a packet from the queue while the schedule connects it.
 //! - A transmitter of several queues serves them round-robin, packet by packet, in the order of the scenario file. A
 //!   queue that returns keeps its position.
 //! - Each change of the serving path, and every other scheduled change, is an event.

@@ -67,11 +67,11 @@ fn model(tenths: u32) -> f64 {
     (1.0 - others.max(0.0)) * (1.0 - probing)
 }
 
-/// The model assumes competing flows that always fill the queue. Reno does so only at overflow and then keeps half of
-/// its window, so BBR often measures a shorter minimum RTT and keeps less in flight. The model is therefore an upper
-/// bound of the share.
+/// The model assumes competing flows that always fill the queue. Reno does so only at overflow and
+/// then keeps half of its window. BBR therefore often measures a shorter minimum RTT and keeps less
+/// in flight. The model is therefore an upper bound of the share.
 #[test]
-fn the_share_follows_the_queue_as_the_model_says() {
+fn share_follows_queue_length_like_the_model() {
     let mut shares = Vec::new();
     for tenths in QUEUES {
         for bbr_is_first in [true, false] {
@@ -89,8 +89,8 @@ fn the_share_follows_the_queue_as_the_model_says() {
     assert!(shares[6..].iter().all(|&share| (0.40..0.55).contains(&share)), "{shares:?}");
 }
 
-/// With a long queue BBR's share does not depend on the number of other flows, as the paper finds: it exceeds a fifth
-/// next to four.
+/// With a long queue BBR's share does not depend on the number of other flows, as the paper finds.
+/// It exceeds a fifth next to four flows.
 #[test]
 fn share_is_independent_of_number_of_flows() {
     for bbr_is_first in [true, false] {

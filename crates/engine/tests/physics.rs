@@ -162,9 +162,9 @@ fn failure_drops_packets_until_switchover() {
         world.paths.detour(&[detour], onto)
     };
     assert!(matches!(hop, Hop::Forward { port, .. } if port == detour));
-    // Segment n reaches the working port at n + 1 ms, which needs 2 ms for each. At 6.5 ms segments 0 and 1 are in
-    // flight, 2 is in transmission, and 3 to 5 are queued; 6 and 7 reach the failed link. After the switchover at 8.5
-    // ms, 8 and 9 take the backup.
+    // Segment n reaches the working port at n + 1 ms, which needs 2 ms for each. At 6.5 ms segments
+    // 0 and 1 are in flight, 2 is in transmission, and 3 to 5 are queued. Segments 6 and 7 reach
+    // the failed link. After the switchover at 8.5 ms, 8 and 9 take the backup.
     let fail_at = Time::from_ps(6_500_000_000);
     let switch_at = Time::from_ps(8_500_000_000);
     world.controls = vec![

@@ -50,8 +50,8 @@ fn means(runs: &[[f64; 2]]) -> [(f64, f64); 2] {
     })
 }
 
-/// M/D/1: 1250 B at 10 Mb/s take 1 ms, so the load is 0.8. By Pollaczek and Khinchine the mean number of packets in the
-/// port is 0.8 + 0.8^2 / (2 x 0.2) = 2.4, and the mean delay 2.4 / 0.8 = 3 ms.
+/// M/D/1: 1250 B at 10 Mb/s take 1 ms, so the load is 0.8. By Pollaczek and Khinchine the port
+/// contains 0.8 + 0.8^2 / (2 x 0.2) = 2.4 packets on average. The mean delay is 2.4 / 0.8 = 3 ms.
 #[test]
 fn equal_packets_match_m_d_1_queue() {
     let runs: Vec<[f64; 2]> =

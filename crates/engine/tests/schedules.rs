@@ -78,8 +78,8 @@ fn sent(records: &[(Time, Record)], from: PortId) -> Vec<(Time, u32)> {
     records.iter().filter_map(of).collect()
 }
 
-/// A day of 180 us carries 200 packets of 0.9 us, and one more that begins at its very end; the others use the packet
-/// network, 7.2 us each.
+/// A day of 180 us carries 200 packets of 0.9 us, and one more that begins at its very end. The
+/// others use the packet network, 7.2 us each.
 #[test]
 fn day_carries_one_packet_more_than_fit() {
     let mut world = WorldBuilder::default();
@@ -176,8 +176,8 @@ fn reconnected_queue_waits_for_its_turn() {
     }
 }
 
-/// Ten packets at 10 Gb/s. The rate becomes 80 Gb/s at 10 us, during the second transmission (7.2 to 14.4 us); from 20
-/// us the transmitter is held for 10 us.
+/// Ten packets at 10 Gb/s. The rate becomes 80 Gb/s at 10 us, during the second transmission (7.2
+/// to 14.4 us). From 20 us the transmitter is held for 10 us.
 #[test]
 fn transmission_in_progress_continues_after_link_change() {
     let mut world = WorldBuilder::default();
@@ -233,9 +233,9 @@ fn packets_overtake_after_delay_reduction_unless_ordered() {
     }
 }
 
-/// Segments of 1000 bytes, one per millisecond, over a link of 8 Mb/s; their ACKs pass a port that sets ECE from 10 ms
-/// to 20 ms. An ACK that arrives exactly at 10 ms has ECE, one at exactly 20 ms has not. Datagrams on the same link
-/// never have it.
+/// Segments of 1000 bytes, one per millisecond, over a link of 8 Mb/s. Their ACKs pass a port that
+/// sets ECE from 10 ms to 20 ms. An ACK that arrives exactly at 10 ms has ECE, one at exactly 20 ms
+/// has not. Datagrams on the same link never have it.
 #[test]
 fn port_sets_ece_during_schedule() {
     let mut world = WorldBuilder::default();
@@ -284,11 +284,12 @@ fn port_sets_ece_during_schedule() {
     }
 }
 
-/// Senders are notified after 50 us of the path that serves the queue: of the last change at a time, and not of
-/// disconnection. Both have a window of two segments on each network, and an RTT of 561.2 us. The first sender learns
-/// of the circuit at 550 us: the first ACK releases two segments there. Both senders have increased the window on the
-/// packet network to four, which is sent with the next ACK, because that network is back from 950 us. The second sender
-/// starts on the circuit at 600 us.
+/// Senders are notified after 50 us of the path that serves the queue: of the last change at a
+/// time, and not of disconnection. Both have a window of two segments on each network, and an RTT
+/// of 561.2 us. The first sender learns of the circuit at 550 us: the first ACK releases two
+/// segments there. Both senders have increased the window on the packet network to four. It is sent
+/// with the next ACK, because that network is back from 950 us. The second sender starts on the
+/// circuit at 600 us.
 #[test]
 fn senders_are_notified_after_delay() {
     let mut world = WorldBuilder::default();

@@ -1,4 +1,4 @@
-//! Speed of the engines: the dumbbell workload, and what a fork costs.
+//! Speed of the engines: the dumbbell workload, and the cost of a fork.
 
 use std::hint::black_box;
 use std::time::{Duration as Elapsed, Instant};

@@ -1,6 +1,7 @@
-//! Simulations without a scenario file: single-flow cases with results of other stacks ([`conformance`]),
-//! scripts for testing TCP stacks ([`packetdrill`]), and the dumbbell that `optcp bench` measures
-//! ([`workload`]).
+//! Simulations without a scenario file:
+//! - [`conformance`]: single-flow cases with results of other stacks;
+//! - [`packetdrill`]: scripts for testing TCP stacks;
+//! - [`workload`]: the dumbbell that `optcp bench` measures.
 
 pub mod conformance;
 pub mod packetdrill;

@@ -1,10 +1,11 @@
 //! Workload of speed measurements: greedy flows of one TCP over a dumbbell.
 //!
-//! N sources, N sinks, two routers; three links in each direction. The bottleneck has N times 10 Mb/s and 48
-//! ms, access links ten times its rate. RTTs are 99 to 101 ms, because equal RTTs would synchronise the
-//! flows. One packet-hop is one transmission of a data packet or an ACK over one link: 3 x data sent on the
-//! bottleneck + data dropped there + 3 x ACKs. This number is a property of the workload and does not depend
-//! on the engine. The compared TCPs have packets of equal size.
+//! N sources, N sinks, two routers; three links in each direction. The bottleneck has N times 10
+//! Mb/s and 48 ms, access links ten times its rate. RTTs are 99 to 101 ms, because equal RTTs would
+//! synchronise the flows. One packet-hop is one transmission of a data packet or an ACK over one
+//! link. Their number is 3 x data sent on the bottleneck + data dropped there + 3 x ACKs. This
+//! number is a property of the workload and does not depend on the engine. The compared TCPs have
+//! packets of equal size.
 
 use std::sync::Arc;
 

@@ -30,7 +30,7 @@ fn trace(id: &str) -> Option<Sequence> {
     Some(text.lines().skip(1).map(row).collect())
 }
 
-/// What is wrong with a result, by the rules of tests/reference/tcp/compare.py.
+/// Returns the deviations of a result, by the rules of tests/reference/tcp/compare.py.
 fn faults(case: &Value, got: &Value, recorded: Option<&Sequence>) -> Vec<String> {
     let (expect, tolerance) = (&case["expect"], &case["tolerance"]);
     let time_s = tolerance["time_s"].as_f64().unwrap();
@@ -269,8 +269,8 @@ fn odd_values_are_run_as_they_say() {
     assert!(results["plain"]["timeouts"].as_u64().unwrap() > 500);
 }
 
-/// tests/reference/tcp/analytic.json, `newreno_burst`: W out, B lost in a row, ssthresh = W/2, no
-/// limited transmit: recovery takes B round trips, and the i-th sends one retransmission and
+/// tests/reference/tcp/analytic.json, `newreno_burst`: W in flight, B consecutive losses, ssthresh
+/// = W/2, no limited transmit. Recovery takes B round trips. The i-th sends one retransmission and
 /// max(0, ssthresh - B + i - 1) new segments.
 #[test]
 fn a_burst_is_recovered_by_the_law_of_newreno() {

@@ -1,4 +1,4 @@
-//! Robustness of readers: any text or bytes are read or rejected. The targets are those of `make fuzz`;
+//! Robustness of readers: any text or bytes are read or rejected. The targets match `make fuzz`;
 //! inputs are the small stored ones and a fixed number of mutations.
 
 #[path = "../../../fuzz/src/mutate.rs"]

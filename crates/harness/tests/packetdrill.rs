@@ -41,7 +41,8 @@ fn written(events: &str) -> String {
     server(&(WRITE.to_owned() + events))
 }
 
-/// One expected segment stands for several, and several for what is sent one by one.
+/// One expected segment matches several sent ones, and several expected segments match others of
+/// equal bytes.
 #[test]
 fn segments_are_matched_by_their_bytes() {
     assert_eq!(outcome(&written("+0 > P. 1:3001(3000) ack 1")), "ok");
@@ -63,7 +64,7 @@ fn a_fin_ends_the_data() {
     assert_eq!(outcome(&server(script)), "ok");
 }
 
-/// The end of our data, once: the peer goes on, what is written then fails, and closing adds nothing.
+/// Our FIN is sent once. The peer continues, later writes fail, and closing sends nothing more.
 #[test]
 fn a_shutdown_ends_the_data() {
     let script = "+0 shutdown(4, SHUT_RD) = 0\n\
@@ -147,7 +148,7 @@ fn times_count_from_the_event_before() {
 }
 
 #[test]
-fn what_is_sent_may_be_off_by_the_tolerance() {
+fn sent_segments_may_deviate_by_the_tolerance() {
     let late = "+0 > . 1:3001(3000) ack 1\n+.995 > . 1:1001(1000) ack 1";
     assert!(outcome(&written(late)).starts_with("11 at 0.100000 s"));
     let verdict_within = |ms| run_script(&written(late), Some(Duration::from_ms(ms)));
@@ -158,7 +159,7 @@ fn what_is_sent_may_be_off_by_the_tolerance() {
 }
 
 #[test]
-fn a_failure_says_what_was_expected_and_what_happened() {
+fn failure_reports_expected_and_actual_segment() {
     insta::assert_snapshot!(outcomes(&[
         written("+0 > . 1:4001(4000) ack 1"),
         written("+0 > . 1:2501(2500) ack 1"),
@@ -174,7 +175,7 @@ fn a_failure_says_what_was_expected_and_what_happened() {
 }
 
 #[test]
-fn what_is_not_simulated_is_refused_with_the_reason() {
+fn unsupported_features_are_refused_with_the_reason() {
     let own = |line: &str| server("").replace("profile = \"rfc\"", line);
     insta::assert_snapshot!(outcomes(&[
         server("+0 poll([{fd=4, events=POLLIN, revents=0}], 1, 0) = 0"),
@@ -221,7 +222,7 @@ fn what_is_not_simulated_is_refused_with_the_reason() {
 }
 
 #[test]
-fn a_mistake_is_told_with_its_line() {
+fn mistake_is_reported_with_its_line() {
     insta::assert_snapshot!(outcomes(&[
         String::new(),
         server("+0 < . 1:1001(999) ack 1"),
@@ -238,7 +239,7 @@ fn a_mistake_is_told_with_its_line() {
     ]));
 }
 
-/// Numbers as large as they get: Python's remainder, and what 64 bits cannot hold.
+/// Extreme numbers: Python's remainder, and values that exceed 64 bits.
 #[test]
 fn arithmetic_at_its_bounds() {
     let remainder = "assert -9223372036854775807 % 4611686018427387905 == 3";
@@ -248,7 +249,7 @@ fn arithmetic_at_its_bounds() {
     assert_eq!(found, "10 refused: -(-9223372036854775808) has no value");
 }
 
-/// What a few bytes ask for is refused, not tried.
+/// Excessive requests are refused, not executed.
 #[test]
 fn a_script_without_bounds_is_refused() {
     for deep in ["(", "-", "not "] {
@@ -294,7 +295,7 @@ fn a_damaged_script_ends_without_a_panic() {
     }
 }
 
-/// Every command of the kernel's own default settings that matters, and what a script adds to them.
+/// All relevant commands of the kernel's default settings, and further settings of a script.
 #[test]
 fn settings_become_choices() {
     let settings = "`../common/defaults.sh\n\
@@ -333,8 +334,8 @@ fn after_a_pause(settings: &str, segments: u32) -> String {
     )
 }
 
-/// `tcp_slow_start_after_idle` governs the window after a pause, also in the settings that the kernel's and packetdrill's scripts
-/// begin with, and beside a profile that a script names.
+/// `tcp_slow_start_after_idle` governs the window after a pause. This also applies in the initial
+/// settings of the scripts of the kernel and of packetdrill, and to a profile that a script names.
 #[test]
 fn slow_start_after_idle_is_switched_off() {
     let off = "`sysctl -q net.ipv4.tcp_slow_start_after_idle=0`\n";
@@ -365,7 +366,7 @@ fn setting_changes_all_its_parameters() {
     // RFC 7323 section 1.3: a window that is not scaled is not offered to be.
     let plain = "mss 1460,nop,nop,sackOK";
     assert_eq!(open("`sysctl tcp_window_scaling=0`", syn, plain), "ok");
-    // Without timestamps nothing is taken back by them, which a comment would be refused for.
+    // Without timestamps nothing can be undone by them, although such a comment would be refused.
     let stamped = "mss 1000,sackOK,TS val 1 ecr 0,nop,wscale 7";
     let answer = "mss 1460,nop,nop,sackOK,nop,wscale 8";
     let settings = "// optcp: initial_window = 4\n`sysctl tcp_timestamps=0 tcp_dsack=0`";
@@ -410,7 +411,8 @@ fn congestion_control_sets_its_requirements() {
     assert_eq!(outcome(&socket("// optcp: congestion = \"dctcp\"\n", "reno")), "ok");
 }
 
-/// Settings do not change while a connection is there; what restores them behind its last segment does nothing.
+/// Settings cannot change during a connection. A command that restores them after its last segment
+/// has no effect.
 #[test]
 fn a_setting_in_the_middle_of_a_connection_is_refused() {
     let script = |last: &str| after_a_pause("", 10).replace("+3 write", last);

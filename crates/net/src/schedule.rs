@@ -1,4 +1,4 @@
-//! Schedules: changes of links that are known before a run, once or periodically.
+//! Schedules: changes of links that are fixed when a run starts, once or periodically.
 //!
 //! # Model
 //! A table of steps, each with a time and a list of changes. It is executed once or repeatedly. A change is valid until

@@ -14,8 +14,8 @@ fn at(ms: u64) -> Time {
     Time::ZERO + Duration::from_ms(ms)
 }
 
-/// GMPLS paper, Fig. 17, data direction, scenario D: L0-L1 takes a = 40 ms, L1-L2 b = 1 ms, L2-L3
-/// c = 10 ms; the backup takes 27, 47 and 37 ms. L1-L2 is protected.
+/// GMPLS paper, Fig. 17, data direction, scenario D. L0-L1 takes a = 40 ms, L1-L2 b = 1 ms, L2-L3 c
+/// = 10 ms; the backup takes 27, 47 and 37 ms. L1-L2 is protected.
 fn segment() -> ProtectedSegment {
     ProtectedSegment {
         working: vec![ms(40), ms(1), ms(10)],
@@ -130,8 +130,8 @@ fn restoration_sets_up_backup_first() {
     let set_up = SetUp { computation: ms(50) };
     let none = [vec![], vec![], vec![]];
     let list = decided(Scheme::Restoration, &segment, REVERTIVE, set_up, &from_5_to_10_s(), &none);
-    let told = 5005 + 42;
-    assert_eq!(list, [(told + 50 + 2 * 117, 0, TO), (10_042, 0, BACK)]);
+    let notified = 5005 + 42;
+    assert_eq!(list, [(notified + 50 + 2 * 117, 0, TO), (10_042, 0, BACK)]);
 }
 
 #[test]

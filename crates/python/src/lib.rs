@@ -1,4 +1,4 @@
-//! Python module `optcp._core`: a thin wrapper of the scenario crate without logic of its own.
+//! Python module `optcp._core`: a thin wrapper of the scenario crate without additional logic.
 //!
 //! `python/optcp/_core.pyi` documents every item.
 

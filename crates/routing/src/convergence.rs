@@ -243,7 +243,7 @@ impl Partitions {
 /// Completes the times of routers that missed a report: when a repair reconnects them, neighbours exchange
 /// what they have missed.
 fn catch_up(
-    news: &mut Announcement,
+    report: &mut Announcement,
     topology: &Topology,
     failures: &[Failure],
     timing: &Timing,
@@ -252,9 +252,9 @@ fn catch_up(
 ) -> Option<()> {
     // Partitions in which no router is added, now that all that have the announcement are ready.
     let mut settled = BTreeSet::new();
-    let first = partitions.repairs.partition_point(|&(at, _)| at <= news.at);
+    let first = partitions.repairs.partition_point(|&(at, _)| at <= report.at);
     for &(at, number) in &partitions.repairs[first..] {
-        if news.heard.iter().all(Option::is_some) || settled.len() == partitions.groups.len() {
+        if report.heard.iter().all(Option::is_some) || settled.len() == partitions.groups.len() {
             break;
         }
         if settled.contains(&number) {
@@ -264,21 +264,21 @@ fn catch_up(
             return None;
         }
         let is_ready = |router: usize, heard: Time| timing.ready(router, heard) <= at;
-        let senders: Vec<usize> = (0..news.heard.len())
-            .filter(|&router| news.heard[router].is_some_and(|heard| is_ready(router, heard)))
+        let senders: Vec<usize> = (0..report.heard.len())
+            .filter(|&router| report.heard[router].is_some_and(|heard| is_ready(router, heard)))
             .collect();
         let groups = &partitions.groups[number];
         let sending: BTreeSet<usize> = senders.iter().map(|&router| groups[router]).collect();
         let reaches = |(router, heard): (usize, &Option<Time>)| {
             heard.is_none() && sending.contains(&groups[router])
         };
-        if news.heard.iter().enumerate().any(reaches) {
+        if report.heard.iter().enumerate().any(reaches) {
             let later = heard(topology, failures, timing, at, &senders);
-            for (known, later) in news.heard.iter_mut().zip(later) {
+            for (known, later) in report.heard.iter_mut().zip(later) {
                 *known = known.or(later);
             }
             settled.clear();
-        } else if senders.len() == news.heard.iter().flatten().count() {
+        } else if senders.len() == report.heard.iter().flatten().count() {
             settled.insert(number);
         }
     }

@@ -27,8 +27,8 @@ pub struct Coverage {
     pub links_protected: u64,
 }
 
-/// Returns the coverage of all routers; without a mechanism, what could be protected. With ECMP, the next
-/// hops protect each other.
+/// Returns the coverage of all routers; without a mechanism, the possible coverage. With ECMP, the
+/// next hops protect each other.
 #[must_use]
 pub fn coverage(topology: &Topology, forwarding: Forwarding) -> Coverage {
     let Forwarding { mechanism, protect, .. } = forwarding;

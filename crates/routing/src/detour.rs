@@ -1,9 +1,9 @@
 //! Shortest paths after the removal of a link or node.
 //!
 //! # Model
-//! The paths are those of [`Tree::new`] for the reduced graph. Only nodes whose path used the removed element
-//! get new paths: the nodes behind it in the tree. The search is limited to them and starts from their other
-//! neighbours.
+//! The paths equal [`Tree::new`] for the reduced graph. Only nodes whose path used the removed
+//! element get new paths: the nodes behind it in the tree. The search is limited to them and starts
+//! from their other neighbours.
 //!
 //! # References
 //! G. Ramalingam, T. Reps, "An Incremental Algorithm for a Generalization of the Shortest-Path Problem",

@@ -84,7 +84,8 @@ pub fn disjoint_pair(
     Some(pair)
 }
 
-/// Returns the bridges by number: links whose removal disconnects two nodes, such as those of hosts.
+/// Returns the bridges by number: links whose removal disconnects two nodes, such as links of
+/// hosts.
 #[must_use]
 pub fn bridges(topology: &Topology) -> Vec<bool> {
     let mut found = vec![false; topology.links().len()];
@@ -330,7 +331,7 @@ mod tests {
     proptest! {
         /// A link is a bridge exactly if its removal leaves no path between its ends.
         #[test]
-        fn bridges_are_what_nothing_goes_around(links in prop::collection::vec((0..6_usize, 0..6_usize, 1..9_u32), 0..12)) {
+        fn bridges_are_links_without_detour(links in prop::collection::vec((0..6_usize, 0..6_usize, 1..9_u32), 0..12)) {
             let links: Vec<_> = links.into_iter().filter(|(a, b, _)| a != b).collect();
             let topology = graph(6, &links);
             let found = bridges(&topology);

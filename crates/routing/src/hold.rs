@@ -1,11 +1,11 @@
 //! Delayed FIB installation: routers keep their old FIB longer than necessary.
 //!
 //! # Model
-//! A router that is ready for a failed link keeps its old FIB and repair paths for a fixed time, so that
-//! other routers install theirs first. Between a router with a new FIB and one with an old FIB, packets may
-//! loop. If routers act independently, only those adjacent to the failure hold their FIB. Packets that reach
-//! them use the repair path, which is loop-free, until all distant routers avoid the failed link. If all
-//! routers act at once, all of them hold.
+//! A router that is ready for a failed link keeps its old FIB and repair paths for a fixed time.
+//! Other routers install their FIBs first. Between a router with a new FIB and one with an old FIB,
+//! packets may loop. If routers act independently, only those adjacent to the failure hold their
+//! FIB. Packets that reach them use the repair path, which is loop-free, until all distant routers
+//! avoid the failed link. If all routers act at once, all of them hold.
 //!
 //! Nothing is held after a repair. A router that receives another report before it is ready does not hold.
 //! One that receives a report while holding stops holding, and acts on both when it is ready for the second.
@@ -44,7 +44,7 @@ pub(crate) fn own(announced: &[Announcement], hold: Duration) -> Vec<Vec<Option<
     beside.sort_unstable();
     beside.dedup();
     for router in beside {
-        let news = |(announcement, one): (usize, &Announcement)| {
+        let report = |(announcement, one): (usize, &Announcement)| {
             Some(FailureReport {
                 announcement,
                 change: (one.link, one.up),
@@ -53,8 +53,8 @@ pub(crate) fn own(announced: &[Announcement], hold: Duration) -> Vec<Vec<Option<
                 held: one.beside.contains(&router),
             })
         };
-        let news = announced.iter().enumerate().filter_map(news).collect();
-        for (announcement, at) in after(news, hold) {
+        let reports = announced.iter().enumerate().filter_map(report).collect();
+        for (announcement, at) in after(reports, hold) {
             acted[announcement][router] = Some(at);
         }
     }
@@ -63,14 +63,14 @@ pub(crate) fn own(announced: &[Announcement], hold: Duration) -> Vec<Vec<Option<
 
 /// Returns the time at which all routers act on each report, if they act when the last one is ready.
 pub(crate) fn synchronized(announced: &[Announcement], hold: Duration) -> Vec<Vec<Option<Time>>> {
-    let news = |(announcement, one): (usize, &Announcement)| {
+    let report = |(announcement, one): (usize, &Announcement)| {
         let ready = *one.installed.iter().flatten().max()?;
         let change = (one.link, one.up);
         Some(FailureReport { announcement, change, heard: one.at, ready, held: !one.up })
     };
-    let news = announced.iter().enumerate().filter_map(news).collect();
+    let reports = announced.iter().enumerate().filter_map(report).collect();
     let mut acted = vec![Vec::new(); announced.len()];
-    for (announcement, at) in after(news, hold) {
+    for (announcement, at) in after(reports, hold) {
         let installed = announced[announcement].installed.iter();
         acted[announcement] = installed.map(|own| own.map(|_| at)).collect();
     }
@@ -78,19 +78,20 @@ pub(crate) fn synchronized(announced: &[Announcement], hold: Duration) -> Vec<Ve
 }
 
 /// Returns the times of action for a sequence of reports.
-fn after(mut news: Vec<FailureReport>, hold: Duration) -> Vec<(usize, Time)> {
-    news.sort_by_key(|one| (one.heard, one.announcement));
+fn after(mut reports: Vec<FailureReport>, hold: Duration) -> Vec<(usize, Time)> {
+    reports.sort_by_key(|one| (one.heard, one.announcement));
     // Processed backwards, because a later report may end a hold.
-    let mut acted: Vec<Time> = news.iter().map(|one| one.ready).collect();
-    for (place, one) in news.iter().enumerate().rev().filter(|(_, one)| one.held) {
-        let other =
-            |&later: &usize| news[later].heard > one.heard && news[later].change != one.change;
-        let other = (place + 1..news.len()).find(other);
-        acted[place] = match other.map(|later| (news[later].heard, acted[later])) {
+    let mut acted: Vec<Time> = reports.iter().map(|one| one.ready).collect();
+    for (place, one) in reports.iter().enumerate().rev().filter(|(_, one)| one.held) {
+        let other = |&later: &usize| {
+            reports[later].heard > one.heard && reports[later].change != one.change
+        };
+        let other = (place + 1..reports.len()).find(other);
+        acted[place] = match other.map(|later| (reports[later].heard, acted[later])) {
             Some((heard, _)) if heard <= one.ready => one.ready,
             Some((heard, acted)) if heard <= one.ready + hold => acted,
             _ => one.ready + hold,
         };
     }
-    news.iter().map(|one| one.announcement).zip(acted).collect()
+    reports.iter().map(|one| one.announcement).zip(acted).collect()
 }

@@ -1,10 +1,11 @@
 //! Remote loop-free alternates.
 //!
 //! # Model
-//! A router S without a loop-free alternate tunnels packets to a router that S reaches without the failed
-//! link S-E, and that reaches E without it. The former routers are S's P-space and the P-spaces of its
-//! neighbours (together the extended P-space), the latter E's Q-space. A router in both is a PQ node. With
-//! D(x, y) the cost of the shortest path and c the cost of S-E:
+//! A router S without a loop-free alternate tunnels packets to another router. S reaches that
+//! router without the failed link S-E, and that router reaches E without it. The former routers are
+//! S's P-space and the P-spaces of its neighbours (together the extended P-space), the latter E's
+//! Q-space. A router in both is a PQ node. With D(x, y) the cost of the shortest path and c the
+//! cost of S-E:
 //!
 //! * P is in the P-space of S: D(S, P) < c + D(E, P);
 //! * P is in the extended P-space: or D(N, P) < D(N, S) + D(S, P) for a neighbour N over another link;
@@ -38,8 +39,9 @@ pub fn p_space(routes: &Routes, router: usize, protected: Adjacency, node: usize
     routes.cost(router, node) < Cost::from(protected.cost) + routes.cost(protected.to, node)
 }
 
-/// Returns the cost of the tunnel to `node` if it is in the extended P-space, and the neighbour that the
-/// tunnel uses if the router's own path is not suitable. Otherwise returns `None`.
+/// Returns the cost of the tunnel to `node` if it is in the extended P-space. It also returns the
+/// neighbour that the tunnel uses if the router's own path is not suitable. Otherwise returns
+/// `None`.
 #[must_use]
 pub fn extended_p_space(
     topology: &Topology,

@@ -1,10 +1,10 @@
 //! Shortest paths between all nodes.
 //!
 //! # Model
-//! The result of a link-state protocol: for each destination, the next hop on the path of minimum cost. Ties
-//! are broken by the fewest hops, then the neighbour of the lowest index, then the link of the lowest index.
-//! With equal-cost multipath, all such paths are used, whatever their hops: the cost decreases at each hop,
-//! so that packets do not loop.
+//! The result of a link-state protocol: for each destination, the next hop on the path of minimum
+//! cost. Ties are broken by the fewest hops, then the neighbour of the lowest index, then the link
+//! of the lowest index. With equal-cost multipath, all such paths are used, with any number of
+//! hops. The cost decreases at each hop, so that packets do not loop.
 //!
 //! # References
 //! Dijkstra's algorithm of petgraph; RFC 2328 section 16.1 for costs.
@@ -113,8 +113,8 @@ impl Tree {
         self.next[from]
     }
 
-    /// Returns all next hops of a node on paths of minimum cost, sorted by neighbour, then by link; empty at
-    /// the destination and if there is no path.
+    /// Returns all next hops of a node on paths of minimum cost, sorted by neighbour, then by link.
+    /// Empty at the destination and without a path.
     #[must_use]
     pub fn next_hops(&self, topology: &Topology, from: usize) -> Vec<DirectedLink> {
         // At the destination, the distance is shorter than over any neighbour.

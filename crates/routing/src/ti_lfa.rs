@@ -1,10 +1,10 @@
 //! Topology-independent loop-free alternates (TI-LFA).
 //!
 //! # Model
-//! A router sends packets along their path after convergence, in a tunnel up to its first node from which the
-//! shortest path avoids the failure (a node of the Q-space of the destination). The segment list names the
-//! last node of the path that shortest paths reach without the failure (P-space), then each link up to the
-//! Q-space.
+//! A router sends packets along their path after convergence. A tunnel leads to its first node from
+//! which the shortest path avoids the failure (a node of the Q-space of the destination). The
+//! segment list names the last node of the path that shortest paths reach without the failure
+//! (P-space), then each link up to the Q-space.
 //!
 //! # References
 //! RFC 9855 sections 5 and 6.
@@ -53,8 +53,8 @@ impl Avoided {
     }
 }
 
-/// Returns the repair of `router` for `destination` along the path after convergence; `None` if there is
-/// none.
+/// Returns the repair of `router` for `destination` along the path after convergence; `None`
+/// without such a path.
 #[must_use]
 pub fn post_convergence(
     topology: &Topology,

@@ -1,12 +1,12 @@
 //! FIB changes of routers while links fail and are repaired.
 //!
 //! # Model
-//! A FIB entry depends on two sets: the links that the router considered working at its last installation,
-//! and the adjacent links whose failure it detects. It is the shortest path over the former, or the repair
-//! path while the next hop is among the latter. A transient failure therefore changes entries of adjacent
-//! routers and restores them. With equal-cost multipath, an entry has all next hops of minimum cost. A next
-//! hop that fails is removed from the set immediately, because the others are loop-free alternates; only a
-//! single next hop has a repair path.
+//! A FIB entry depends on two sets: the links considered working at the last installation, and the
+//! adjacent links whose failure the router detects. It is the shortest path over the former, or the
+//! repair path while the next hop is among the latter. A transient failure therefore changes
+//! entries of adjacent routers and restores them. With equal-cost multipath, an entry has all next
+//! hops of minimum cost. A failed next hop is removed from the set immediately, because the others
+//! are loop-free alternates. Only a single next hop has a repair path.
 //!
 //! # References
 //! RFC 5714 sections 4 and 5.2; RFC 5286 section 3.1 for the other members of a set; Mao, Wen and Yeung (ICC
@@ -132,7 +132,7 @@ struct View {
 #[derive(Clone, Default)]
 struct Router {
     /// Links that were reported as failed.
-    told: BTreeSet<usize>,
+    reported: BTreeSet<usize>,
     /// Latest report of each link on which it has acted.
     latest: BTreeMap<usize, usize>,
     /// Adjacent links whose failure it detects.
@@ -191,7 +191,7 @@ pub fn timeline(
         let (at, index) = (same[0].0, same[0].1);
         let router = &mut routers[index];
         let cause = same.iter().map(|(.., event)| router.take(event, &announced)).max();
-        let view = view(&mut views, topology, &router.told);
+        let view = view(&mut views, topology, &router.reported);
         for destination in 0..topology.nodes() {
             let entry = router.entry(view, forwarding, index, destination);
             if entry.is_some() && entry != router.table[destination] {
@@ -239,9 +239,9 @@ impl Router {
                 if self.latest.get(&link).is_none_or(|&latest| latest < announcement) {
                     self.latest.insert(link, announcement);
                     if up {
-                        self.told.remove(&link)
+                        self.reported.remove(&link)
                     } else {
-                        self.told.insert(link)
+                        self.reported.insert(link)
                     };
                 }
                 Cause::Convergence

@@ -54,7 +54,7 @@ fn in_the_ring_of_rfc_7490_the_only_pq_node_is_across() {
 }
 
 #[test]
-fn the_ring_is_covered_as_rfc_7490_says() {
+fn ring_coverage_matches_rfc_7490() {
     let of = |mechanism| coverage(&ring(), one(mechanism));
     // Of the five destinations of each router, only the one across has a loop-free alternate. It is also
     // the one whose next hop nobody needs: the way there does not touch it.
@@ -94,11 +94,11 @@ fn selection_prefers_required_protection() {
     let found = alternates(&topology, &routes, S, d);
     // N1: D(N1, D) = 2 < D(N1, S) + D(S, D) = 2 + 2, but = D(N1, E) + D(E, D) = 1 + 1; 2 is not < D(S, D) = 2.
     // N2: D(N2, D) = 4 < 3 + 2, and < D(N2, E) + D(E, D) = 4 + 1.
-    let told: Vec<_> = found
+    let properties: Vec<_> = found
         .iter()
         .map(|a| (a.adjacency.to, a.cost.sum().unwrap(), a.downstream, a.node_protecting))
         .collect();
-    assert_eq!(told, [(n1, 4, false, false), (n2, 7, false, true)]);
+    assert_eq!(properties, [(n1, 4, false, false), (n2, 7, false, true)]);
     assert_eq!(choose(&found, Protect::Link).unwrap().adjacency.to, n1);
     assert_eq!(choose(&found, Protect::Node).unwrap().adjacency.to, n2);
     // To E itself nothing protects against its failure, and the link is protected all the same.
@@ -140,7 +140,7 @@ fn square(diagonal: bool) -> Topology {
 }
 
 #[test]
-fn the_backups_of_the_square_are_those_of_the_paper() {
+fn backups_of_the_square_match_the_paper() {
     let [a, b, d, r] = [0, 2, 3, 5];
     let backup = |diagonal, mechanism| -> Option<Repair> {
         let topology = square(diagonal);
@@ -162,8 +162,9 @@ fn the_backups_of_the_square_are_those_of_the_paper() {
 
 #[test]
 fn segment_list_names_link_between_p_and_q() {
-    // A ring of five whose link B-C costs 10: from S without S-E, B is as far as shortest paths go, and C
-    // the first from which they avoid S-E. S-E 1, E-C 1, C-B 10, B-A 1, A-S 1.
+    // A ring of five whose link B-C costs 10: S-E 1, E-C 1, C-B 10, B-A 1, A-S 1. B is the last
+    // node that shortest paths from S reach without S-E. C is the first node from which they avoid
+    // S-E.
     let (c, b, a) = (2, 3, 4);
     let topology = even(5, &[(S, E, 1), (E, c, 1), (c, b, 10), (b, a, 1), (a, S, 1)]);
     let routes = Routes::new(&topology);

@@ -19,7 +19,7 @@ fn one(mechanism: Mechanism) -> Forwarding {
     Forwarding { mechanism, protect: Protect::Link, multipath: false }
 }
 
-/// What a router does with several next hops.
+/// Returns the FIB entry for several next hops.
 fn entry(mut hops: Vec<DirectedLink>) -> Option<Entry> {
     match hops.len() {
         0 => None,
@@ -70,8 +70,9 @@ fn floyd_warshall(topology: &Topology) -> Vec<Vec<u64>> {
     cost
 }
 
-/// Where a packet ends up that a router repairs, when only that router knows of the failure: the
-/// others use their first tables. `None` if it meets the failed link or does not arrive.
+/// Returns the destination of a repaired packet if only the repairing router has detected the
+/// failure: the others use their first FIBs. `None` if the packet meets the failed link or does not
+/// arrive.
 fn follow(
     topology: &Topology,
     routes: &Routes,
@@ -133,7 +134,7 @@ proptest! {
     }
 
     #[test]
-    fn detours_are_paths_of_the_graph_without_what_is_gone(topology in networks()) {
+    fn detours_are_paths_of_the_reduced_graph(topology in networks()) {
         let routes = Routes::new(&topology);
         for (router, to, link) in pairs(&topology, &routes) {
             let tree = routes.to(to);
@@ -153,7 +154,7 @@ proptest! {
     }
 
     #[test]
-    fn alternates_are_those_of_the_inequalities(topology in networks()) {
+    fn alternates_match_the_inequalities(topology in networks()) {
         let (routes, cost) = (Routes::new(&topology), floyd_warshall(&topology));
         for (s, d, primary) in pairs(&topology, &routes) {
             let e = topology.adjacency(routes.next(s, d).unwrap()).unwrap().to;
@@ -173,7 +174,7 @@ proptest! {
 
     /// P- and Q-spaces say that all shortest paths stay the same without the link.
     #[test]
-    fn spaces_are_what_the_loss_of_the_link_leaves_alone(topology in networks()) {
+    fn spaces_are_unaffected_by_the_link_failure(topology in networks()) {
         let (routes, cost) = (Routes::new(&topology), floyd_warshall(&topology));
         for s in 0..topology.nodes() {
             for primary in topology.adjacencies(s) {
@@ -231,7 +232,7 @@ proptest! {
 
     /// Counted a second time: a pair is protected if its packets arrive though its first link is down.
     #[test]
-    fn what_is_protected_can_be(topology in networks()) {
+    fn protected_pairs_are_protectable(topology in networks()) {
         let routes = Routes::new(&topology);
         for mechanism in MECHANISMS {
             let (mut pairs_of, mut protectable, mut protected) = (0, 0, 0);
@@ -253,7 +254,7 @@ proptest! {
     }
 
     #[test]
-    fn backups_that_say_so_avoid_the_next_router(topology in networks()) {
+    fn node_protecting_backups_avoid_the_next_router(topology in networks()) {
         let routes = Routes::new(&topology);
         for (s, d, _) in pairs(&topology, &routes) {
             let e = topology.adjacency(routes.next(s, d).unwrap()).unwrap().to;
@@ -325,8 +326,8 @@ proptest! {
         }
     }
 
-    /// Once all have acted on a failure that lasts, tables are those of the network that is left; if
-    /// all act at once, packets never meet entries that lead in a circle.
+    /// After all routers have acted on a permanent failure, FIBs match the remaining network. If
+    /// all act at once, packets never meet entries that form a loop.
     #[test]
     fn convergence_ends_in_the_network_that_is_left(topology in networks(), link in 0usize..100) {
         let link = link % topology.links().len();

@@ -51,11 +51,11 @@ fn one(mechanism: Mechanism) -> Forwarding {
 fn run(failures: &[Failure], converge: Converge) -> Timeline {
     let by = Mechanism::TiLfa;
     timeline(&square(), failures, &timing(), one(by), converge, &mut || true)
-        .expect("nobody says no")
+        .expect("it is not cancelled")
 }
 
 /// Each change as (ms, router, destination, way, cause).
-fn told(timeline: &Timeline) -> Vec<(u64, usize, usize, Vec<usize>, Cause)> {
+fn listed_changes(timeline: &Timeline) -> Vec<(u64, usize, usize, Vec<usize>, Cause)> {
     let way = |entry: &Entry| match entry {
         Entry::Next((link, _)) => vec![*link],
         Entry::Ecmp(hops) => hops.iter().map(|hop| hop.0).collect(),
@@ -70,10 +70,10 @@ fn told(timeline: &Timeline) -> Vec<(u64, usize, usize, Vec<usize>, Cause)> {
 
 use Cause::{Convergence as Conv, Failure as Fail, Repair as Back};
 
-/// What A and C do while only they know. A reaches C and D over A-C, C reaches A and B; the way
-/// round is A-B-D-C, of which B-D costs 3: D is the first from which shortest paths avoid A-C, and from
-/// C it is B.
-fn beside(ms: u64) -> Vec<(u64, usize, usize, Vec<usize>, Cause)> {
+/// Changes at A and C until the failure is flooded. A reaches C and D over A-C, and C reaches A and
+/// B. The other path is A-B-D-C, in which B-D costs 3. For A, D is the first node from which
+/// shortest paths avoid A-C; for C, it is B.
+fn adjacent_changes(ms: u64) -> Vec<(u64, usize, usize, Vec<usize>, Cause)> {
     vec![
         (ms, 0, 1, vec![1, 2], Fail),
         (ms, 0, 3, vec![1, 2], Fail),
@@ -82,19 +82,22 @@ fn beside(ms: u64) -> Vec<(u64, usize, usize, Vec<usize>, Cause)> {
     ]
 }
 
-fn beside_back(ms: u64) -> Vec<(u64, usize, usize, Vec<usize>, Cause)> {
+fn adjacent_reversals(ms: u64) -> Vec<(u64, usize, usize, Vec<usize>, Cause)> {
     [(0, 1), (0, 3), (1, 0), (1, 2)]
         .map(|(router, destination)| (ms, router, destination, vec![AC], Back))
         .to_vec()
 }
 
 #[test]
-fn a_transient_failure_changes_entries_beside_it_and_back() {
+fn transient_failure_changes_adjacent_entries_and_back() {
     for converge in [Converge::Own, Converge::Synchronized] {
         // Seen at 2000 + 5 and 2990 + 7, before 2005 + 1000.
         let timeline = run(&[failure(2000, Some(2990))], converge);
         assert!(timeline.announcements.is_empty());
-        assert_eq!(told(&timeline), [beside(2005), beside_back(2997)].concat());
+        assert_eq!(
+            listed_changes(&timeline),
+            [adjacent_changes(2005), adjacent_reversals(2997)].concat()
+        );
     }
 }
 
@@ -116,13 +119,14 @@ fn repair_report_ends_the_hold_down_timer() {
 #[test]
 fn each_router_acts_in_its_own_time() {
     let timeline = run(&[failure(2000, None)], Converge::Own);
-    let [news] = &timeline.announcements[..] else { panic!("one announcement") };
-    assert_eq!((news.at, news.senders, news.up), (at(3005), 2, false));
+    let [report] = &timeline.announcements[..] else { panic!("one announcement") };
+    assert_eq!((report.at, report.senders, report.up), (at(3005), 2, false));
     // A and C know at once; B from A after 20 + 1 ms; D from C after 10 + 1 ms. Then 5 ms and the update.
     let installed = [3005 + 5 + 10, 3005 + 5 + 20, 3026 + 5 + 40, 3016 + 5 + 80];
-    assert_eq!(news.installed, installed.map(|ms| Some(at(ms))));
-    // Then A goes over B, C over D; B to C and to D over B-D (1 + 1 + 1 over A before: cheaper or the same
-    // cost with fewer hops decides), D to A and B over B-D.
+    assert_eq!(report.installed, installed.map(|ms| Some(at(ms))));
+    // After that A uses B, and C uses D. B reaches C and D over B-D. The earlier path over A had
+    // cost 1 + 1 + 1: lower cost, or equal cost with fewer hops, decides. D reaches A and B over
+    // B-D.
     let then = vec![
         (3020, 0, 1, vec![1], Conv),
         (3020, 0, 3, vec![1], Conv),
@@ -131,7 +135,7 @@ fn each_router_acts_in_its_own_time() {
         (3071, 2, 1, vec![2], Conv),
         (3101, 3, 0, vec![2], Conv),
     ];
-    assert_eq!(told(&timeline), [beside(2005), then].concat());
+    assert_eq!(listed_changes(&timeline), [adjacent_changes(2005), then].concat());
 }
 
 #[test]
@@ -140,13 +144,13 @@ fn synchronized_routers_act_when_the_last_is_ready() {
     let then: Vec<_> = [(0, 1, 1), (0, 3, 1), (1, 0, 3), (1, 2, 3), (2, 1, 2), (3, 0, 2)]
         .map(|(router, destination, link)| (3101, router, destination, vec![link], Conv))
         .to_vec();
-    assert_eq!(told(&timeline), [beside(2005), then].concat());
+    assert_eq!(listed_changes(&timeline), [adjacent_changes(2005), then].concat());
 }
 
 #[test]
 fn a_failure_that_ends_while_routers_converge_makes_them_converge_back() {
-    // It works again at 3040, which A and C see and say at 3047: B and D have not acted on the first news,
-    // or D has not.
+    // The link works again at 3040, which A and C detect and flood at 3047. B and D have not acted
+    // on the first report, or D has not.
     let timeline = run(&[failure(2000, Some(3040))], Converge::Own);
     let [down, up] = &timeline.announcements[..] else { panic!("two announcements") };
     assert_eq!((down.at, up.at, up.up), (at(3005), at(3047), true));
@@ -167,7 +171,7 @@ fn a_failure_that_ends_while_routers_converge_makes_them_converge_back() {
         (3113, 2, 1, vec![1], Conv),
         (3143, 3, 0, vec![3], Conv),
     ];
-    assert_eq!(told(&timeline), [beside(2005), then].concat());
+    assert_eq!(listed_changes(&timeline), [adjacent_changes(2005), then].concat());
 }
 
 #[test]
@@ -182,7 +186,7 @@ fn a_link_that_flaps_before_its_repair_is_seen_stays_down() {
 }
 
 #[test]
-fn a_failure_of_one_direction_is_seen_by_the_router_that_sends_that_way() {
+fn failure_of_one_direction_is_detected_by_its_sender() {
     let one_way = Failure { directions: [true, false], ..failure(2000, Some(2990)) };
     let timeline = run(&[one_way], Converge::Own);
     let routers: Vec<usize> = timeline.changes.iter().map(|change| change.router).collect();
@@ -197,28 +201,29 @@ fn a_router_that_is_cut_off_keeps_its_table() {
     assert_eq!(timeline.announcements.len(), 2);
     let late = timeline.changes.iter().filter(|change| change.cause == Conv);
     let routers: BTreeSet<usize> = late.map(|change| change.router).collect();
-    // C and B find the way between them over D, which has one to A no more and the others as before.
+    // C and B find the path between them over D. D lost its path to A and keeps the others.
     assert_eq!(routers, [1, 2].into());
 }
 
-/// B is cut off from 1000 to 8000 ms, seen at 1005 and 8007, when A-C fails for good. A and C announce that at
-/// 3005; B hears of it when its links work again, from the nearest that knows: D, 10 + 1 ms away, or A, 20 + 1 ms.
-/// Then 5 ms and its update of 40 ms.
+/// B is cut off from 1000 to 8000 ms, detected at 1005 and 8007, while A-C fails permanently. A and
+/// C flood this at 3005. B receives the report when its links work again, from the nearest informed
+/// router: D, 10 + 1 ms away, or A, 20 + 1 ms. 5 ms of computation and its update of 40 ms follow.
 #[test]
 fn reconnected_router_receives_missed_reports() {
     let cut = |link| Failure { link, directions: [true; 2], at: at(1000), repair: Some(at(8000)) };
     let found =
         announcements(&square(), &[failure(2000, None), cut(1), cut(2)], &timing(), &mut || true)
             .unwrap();
-    let news = found.iter().find(|one| one.link == AC).expect("it is announced");
-    assert_eq!((news.at, news.up), (at(3005), false));
-    assert_eq!(news.installed[2], Some(at(8007 + 11 + 5 + 40)));
+    let report = found.iter().find(|one| one.link == AC).expect("it is announced");
+    assert_eq!((report.at, report.up), (at(3005), false));
+    assert_eq!(report.installed[2], Some(at(8007 + 11 + 5 + 40)));
     // C and D are beside each other; A has its own sight alone.
-    assert_eq!(news.installed[0], Some(at(3005 + 5 + 10)));
+    assert_eq!(report.installed[0], Some(at(3005 + 5 + 10)));
 }
 
-/// A-C is down from A to C from 2000 to 9000 ms, and back from 2000 to 6000 ms. Both announce at 3005 that it is
-/// down; C sees its own direction again at 6007, A at 9007, and only then the link is there for all.
+/// A-C is down from A to C from 2000 to 9000 ms, and from C to A from 2000 to 6000 ms. Both report
+/// the failure at 3005. C detects its own direction again at 6007, A at 9007. Only then the link is
+/// up for all.
 #[test]
 fn link_is_up_once_both_ends_report_it() {
     let of = |directions, repair| Failure {
@@ -229,12 +234,12 @@ fn link_is_up_once_both_ends_report_it() {
     };
     let failures = [of([true, false], 9000), of([false, true], 6000)];
     let found = announcements(&square(), &failures, &timing(), &mut || true).unwrap();
-    let told: Vec<_> = found.iter().map(|one| (one.at, one.up, one.senders)).collect();
-    assert_eq!(told, [(at(3005), false, 2), (at(9007), true, 1)]);
+    let reports: Vec<_> = found.iter().map(|one| (one.at, one.up, one.senders)).collect();
+    assert_eq!(reports, [(at(3005), false, 2), (at(9007), true, 1)]);
 }
 
-/// Three links fail for good and one comes back: the questions are as many as the steps, and a no to any of
-/// them ends the work.
+/// Three links fail permanently and one is repaired. The callback runs once per step, and any
+/// `false` cancels the computation.
 #[test]
 fn computation_can_be_cancelled() {
     let cut = |link| Failure { link, ..failure(2500, None) };
@@ -257,9 +262,9 @@ fn computation_can_be_cancelled() {
     }
 }
 
-/// With several next hops of equal cost, worked out on the square with all costs 1: A and D reach each other over C and
-/// over B. A-C fails: A takes C out of the set at once and keeps B, C does the same with A; what has one next hop goes by
-/// its backup.
+/// Several next hops of equal cost, computed by hand on the square with all costs 1. A and D reach
+/// each other over C and over B. When A-C fails, A removes C from the set at once and keeps B; C
+/// does the same with A. Destinations with a single next hop use its repair path.
 #[test]
 fn a_next_hop_that_fails_leaves_its_set() {
     let link = |a, b| Some(Link { ends: [a, b], costs: [1; 2] });
@@ -273,14 +278,14 @@ fn a_next_hop_that_fails_leaves_its_set() {
         (1057, 0, 3, vec![0, 1], Back),
         (1057, 1, 2, vec![0, 3], Back),
     ];
-    assert_eq!(told(&line.expect("nobody says no")), expected);
+    assert_eq!(listed_changes(&line.expect("it is not cancelled")), expected);
 }
 
 /// With routers that hold their tables after a failure.
 fn holding(failures: &[Failure], hold: u64, converge: Converge) -> Timeline {
     let timing = Timing { hold: Duration::from_ms(hold), ..timing() };
     let by = one(Mechanism::TiLfa);
-    timeline(&square(), failures, &timing, by, converge, &mut || true).expect("nobody says no")
+    timeline(&square(), failures, &timing, by, converge, &mut || true).expect("it is not cancelled")
 }
 
 /// After which changes packets of a destination go round for ever: (ms, destination).
@@ -321,11 +326,12 @@ fn loops(timeline: &Timeline) -> Vec<(u64, usize)> {
     found
 }
 
-/// A has its new table at 3020 ms and sends what is for C to B, which sends it back until 3071; what is for A goes to and fro
-/// between C, which is ready at 3030, and D, at 3101. Held for 60 ms, A acts at 3080, and C at 3090 is still before D; held for
-/// 100 ms, both act when B and D have, and their backups loop nowhere.
+/// Without hold, A has its new FIB at 3020 ms and sends packets for C to B, which returns them
+/// until 3071. Packets for A loop between C, which is ready at 3030, and D, ready at 3101. With a
+/// hold of 60 ms, A acts at 3080, and C at 3090 is still earlier than D. With 100 ms, both act
+/// after B and D, and their repair paths do not loop.
 #[test]
-fn routers_beside_a_failure_that_hold_their_tables_make_no_loops() {
+fn holding_adjacent_routers_prevents_loops() {
     let after = |hold| holding(&[failure(2000, None)], hold, Converge::Own);
     assert_eq!(loops(&after(0)), [(3020, 1), (3030, 0), (3030, 1), (3071, 0)]);
     assert_eq!(loops(&after(60)), [(3090, 0)]);
@@ -338,25 +344,29 @@ fn routers_beside_a_failure_that_hold_their_tables_make_no_loops() {
         (3130, 1, 0, vec![3], Conv),
         (3130, 1, 2, vec![3], Conv),
     ];
-    assert_eq!(told(&after(100)), [beside(2005), then].concat());
+    assert_eq!(listed_changes(&after(100)), [adjacent_changes(2005), then].concat());
 }
 
 #[test]
 fn synchronized_routers_all_hold_their_fibs() {
     let timeline = holding(&[failure(2000, None)], 100, Converge::Synchronized);
-    let late: Vec<u64> = told(&timeline).iter().skip(4).map(|change| change.0).collect();
+    let late: Vec<u64> = listed_changes(&timeline).iter().skip(4).map(|change| change.0).collect();
     assert_eq!(late, [3201; 6]);
 }
 
-/// A and C see at 3107 that the link works again, while they hold: they never leave it. B and D, which were ready at 3071 and
-/// 3101, go back when they are ready for the news, which is there 21 and 11 ms later. One that is seen before they are ready,
-/// at 3017, is nothing to hold for.
+/// A and C detect at 3107, during their hold, that the link works again: they keep their FIBs. B
+/// and D installed theirs at 3071 and 3101. They revert when they are ready for the repair report,
+/// which arrives 21 and 11 ms later. A repair detected at 3017, earlier than they are ready, causes
+/// no hold.
 #[test]
 fn a_repair_ends_the_hold() {
     let timeline = holding(&[failure(2000, Some(3100))], 100, Converge::Own);
     let others = vec![(3071, 2, 1, vec![2], Conv), (3101, 3, 0, vec![2], Conv)];
     let back = vec![(3173, 2, 1, vec![1], Conv), (3203, 3, 0, vec![3], Conv)];
-    assert_eq!(told(&timeline), [beside(2005), others, beside_back(3107), back].concat());
+    assert_eq!(
+        listed_changes(&timeline),
+        [adjacent_changes(2005), others, adjacent_reversals(3107), back].concat()
+    );
 
     let early = [failure(2000, Some(3010))];
     for converge in [Converge::Own, Converge::Synchronized] {
@@ -365,15 +375,20 @@ fn a_repair_ends_the_hold() {
 
     // All together they would be ready at 3101 for the failure and at 3203 for its end.
     let timeline = holding(&[failure(2000, Some(3100))], 100, Converge::Synchronized);
-    assert_eq!(told(&timeline), [beside(2005), beside_back(3107)].concat());
+    assert_eq!(
+        listed_changes(&timeline),
+        [adjacent_changes(2005), adjacent_reversals(3107)].concat()
+    );
 }
 
-/// D and C say at 3105 that the link between them fails too. A hears of it over B at 3137, while it holds, and has its tables
-/// for both 15 ms later: D is behind B, and there is no way to C.
+/// D and C report at 3105 that their link fails too. The report reaches A over B at 3137, during
+/// its hold. A has its FIB for both failures 15 ms later: D is reached over B, and C is
+/// unreachable.
 #[test]
 fn another_report_ends_the_hold() {
     let second = Failure { link: 3, ..failure(2100, None) };
     let timeline = holding(&[failure(2000, None), second], 200, Converge::Own);
-    let of_a = told(&timeline).into_iter().filter(|change| change.1 == 0 && change.4 == Conv);
+    let of_a =
+        listed_changes(&timeline).into_iter().filter(|change| change.1 == 0 && change.4 == Conv);
     assert_eq!(of_a.collect::<Vec<_>>(), [(3152, 0, 3, vec![1], Conv)]);
 }

@@ -80,5 +80,5 @@ impl LiveRun {
 }
 
 fn built(scenario: &Scenario, seed: u64, options: RunOptions) -> World {
-    world(scenario.plan(), seed, options.digest, &mut || true).expect("it is not told to stop")
+    world(scenario.plan(), seed, options.digest, &mut || true).expect("it is not cancelled")
 }

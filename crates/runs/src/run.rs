@@ -138,8 +138,8 @@ pub struct Active {
     pub group: String,
     /// Start of its first flow.
     pub from: Time,
-    /// Time at which the last of its flows had all its data in order at the receiver; the end of the run if
-    /// one never had.
+    /// Time at which the last of its flows had all its data in order at the receiver. If a flow is
+    /// incomplete, this is the end of the run.
     pub to: Time,
 }
 
@@ -327,8 +327,8 @@ impl Family {
     }
 }
 
-/// Returns the time up to which both runs, and their observations, are equal; zero if they differ from the
-/// start, or if one could not continue as the other.
+/// Returns the time up to which both runs, and their observations, are equal. It is zero if they
+/// differ from the start, or if one cannot continue as the other.
 pub(crate) fn shared_until(one: (&Plan, &World), other: (&Plan, &World)) -> Time {
     let ((a, first), (b, second)) = (one, other);
     // Observations refer to flows by group.

@@ -10,9 +10,10 @@ use crate::build::{all_hops, observed_ports};
 
 /// Result of one observation.
 ///
-/// For kinds with an interval, every column is a table of `rows` rows with one value per interval, row by
-/// row, and `names[0]` names the rows. For the others, every column has one value per event, in order of
-/// time; for `segments-per-burst`, one per port and number of segments.
+/// Columns of the series. For kinds with an interval, every column is a table of `rows` rows with
+/// one value per interval, row by row; `names[0]` names the rows. For other kinds, every column has
+/// one value per event, in order of time. For `segments-per-burst`, it has one value per port and
+/// number of segments.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Series {
     /// Name in the scenario.
@@ -33,7 +34,7 @@ pub struct Series {
 }
 
 impl Series {
-    /// Returns empty series of each kind, whose columns are those of every run.
+    /// Returns empty series of each kind, with the columns of every run.
     pub fn empty() -> impl Iterator<Item = Series> {
         let blueprint = Blueprint::default();
         ObserveKind::ALL.iter().flat_map(move |&kind| {

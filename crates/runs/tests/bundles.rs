@@ -30,10 +30,11 @@ fn numbers(series: &Series, name: &str) -> Vec<u64> {
     values.clone()
 }
 
-/// K = 2, b_D = 3, N = 7: six subnetworks a side. Source 9 is in subnetwork 1 and sends into subnetwork
-/// 9 mod 6 = 3, which the formula puts on lightpath 1 + (4 - 1) mod 3 = 1; each lightpath gets K N = 14.
+/// K = 2, b_D = 3, N = 7: six subnetworks per side. Source 9 is in subnetwork 1 and sends to
+/// subnetwork 9 mod 6 = 3. The formula assigns it lightpath 1 + (4 - 1) mod 3 = 1; each lightpath
+/// gets K N = 14.
 #[test]
-fn flows_go_where_the_lbas_paper_says() {
+fn flows_use_the_lightpath_of_the_lbas_formula() {
     let set = [
         ("parameters.K", "2"),
         ("parameters.bundling_degree", "3"),
@@ -60,7 +61,7 @@ fn flows_go_where_the_lbas_paper_says() {
     assert_eq!(of_lightpath, [[14; 3]; 2]);
 }
 
-/// The largest world of the paper: 50 subnetworks a side, 10 000 flows.
+/// The largest scenario of the paper: 50 subnetworks per side, 10 000 flows.
 #[test]
 fn the_largest_bundle_of_the_paper_is_read() {
     let scenario = read(LBAS, &[("parameters.bundling_degree", "10"), ("parameters.hosts", "100")]);
@@ -100,12 +101,12 @@ fn ports_count_bytes_and_how_long_they_stand() {
     assert_eq!((mean[0], mean[4], mean[8]), (100.0, 0.16, 0.0));
 }
 
-/// 40 packets at once, one after the other on both links: each is busy for 20 ms. The first link fails at
-/// 20 ms and loses what it still holds: of the packets that end every millisecond from 13 to 32 ms those
-/// from 20 ms on, so 13, since a failure comes before all else at its instant; and none that comes later
-/// than the nodes know.
+/// 40 packets at once, back to back on both links: each is busy for 20 ms. The first link fails at
+/// 20 ms and loses the packets that it still holds. Packets end every millisecond from 13 to 32 ms.
+/// The 13 packets from 20 ms on are lost, because a failure precedes other events at the same time.
+/// Packets that arrive after the detection are not lost.
 #[test]
-fn a_failed_link_is_chosen_until_its_failure_is_known() {
+fn failed_link_is_chosen_until_detection() {
     let set = [("parameters.size", "40 segments"), ("parameters.down", "20 ms")];
     let lost = |detection| {
         let detection = ("parameters.detection", detection);
@@ -113,7 +114,7 @@ fn a_failed_link_is_chosen_until_its_failure_is_known() {
         let of = |wanted: &str| {
             run.drops.iter().find(|(reason, _)| *reason == wanted).map_or(0, |&(_, count)| count)
         };
-        // ACKs are lost on their way back, too.
+        // ACKs are lost on their return path, too.
         (of("queue-flushed"), of("link-down"))
     };
     let (flushed, down) = lost("0 s");

@@ -47,10 +47,11 @@ fn share(values: &[u32], wanted: &[u32]) -> f64 {
     values.iter().filter(|value| wanted.contains(value)).count() as f64 / values.len() as f64
 }
 
-/// Section IV.B: one flow without delayed ACK. A segment of 1500 B takes 120 us at 100 Mb/s, so 1 ms holds
-/// the one that opens a burst and 8 more; 44 are 9 + 9 + 9 + 9 + 8. 10 ms hold the whole window.
+/// Section IV.B: one flow without delayed ACK. A segment of 1500 B takes 120 us at 100 Mb/s, so 1
+/// ms contains the segment that opens a burst and 8 more. 44 segments are 9 + 9 + 9 + 9 + 8. 10 ms
+/// contain the whole window.
 #[test]
-fn bursts_of_one_flow_carry_what_the_paper_says() {
+fn bursts_of_one_flow_match_the_paper() {
     let medium = segments(&alone(&[("parameters.timer", "1 ms")]));
     assert!(share(&medium, &[8, 9]) > 0.9, "{}", share(&medium, &[8, 9]));
     let fast = segments(&alone(&[("parameters.timer", "10 ms")]));
@@ -93,7 +94,7 @@ fn reno_and_sack_are_the_same_where_a_burst_holds_the_window() {
     assert!((reno.0 - sack.0).abs() < 1e-4, "{} {}", reno.0, sack.0);
 }
 
-/// With `reverse` a direction loses bursts of its own accord, whichever way the entry names its link.
+/// With `reverse` a direction has its own burst losses, for either order of the link's names.
 #[test]
 fn each_direction_has_its_own_loss_probability() {
     // How many bursts from E to F are lost, and from F to E, and how many there are.
@@ -121,9 +122,10 @@ fn each_direction_has_its_own_loss_probability() {
     assert!(there[1] > 30 && back[1] > 30, "{there:?} {back:?}");
 }
 
-/// A run that ends with its flows ends at the next whole second; what they did is the same.
+/// A run that ends with its flows ends at the next whole second, with the same results for the
+/// flows.
 #[test]
-fn the_end_with_the_flows_changes_nothing_that_they_do() {
+fn ending_with_the_flows_does_not_change_them() {
     let set = |end| {
         [("end_with_flows", end), ("parameters.size", "1 MB"), ("parameters.longest", "60 s")]
     };
@@ -136,13 +138,13 @@ fn the_end_with_the_flows_changes_nothing_that_they_do() {
     assert_eq!(first[..], all[..first.len()]);
     let Values::U64(end) = column(&early, "completions", "time_ps") else { panic!("no times") };
     let last = first[first.len() - 1];
-    // The last ACK has been under way for 50 ms and waited up to 1 ms for its burst.
+    // The last ACK was in flight for 50 ms and waited up to 1 ms for its burst.
     let acknowledged = end[0] + 52_000_000_000;
     let second = 1_000_000_000_000;
     assert!(last > end[0] && last <= acknowledged.next_multiple_of(second), "{last} {}", end[0]);
 }
 
-/// The histogram is that of the list.
+/// The histogram counts the listed bursts.
 #[test]
 fn the_histogram_counts_the_bursts_of_the_list() {
     let observe = "[{ name = \"bursts\", kind = \"bursts\" }, \

@@ -1,4 +1,4 @@
-//! What flows get over reserved circuits after a failure: bounds worked by hand.
+//! Goodput over reserved circuits after a failure: bounds computed by hand.
 
 use optcp_runs::{Cancel, RunOptions, Values, run_branches};
 use optcp_scenario::Scenario;
@@ -31,15 +31,16 @@ fn goodput(settings: &[(&str, &str)]) -> Vec<f64> {
     bytes.iter().map(|&bytes| bytes as f64 * 8.0 / 3.0).collect()
 }
 
-/// Packets of 1500 B carry 1448 B. In-order bytes may have waited before for a gap to close: no more than the circuit holds, 60
-/// packets in its queue and 4 + 4 + 4 + 4 ms and the hosts' 8 ms on the way at 20 Mb/s, which is 40 packets.
+/// Packets of 1500 B carry 1448 B. Some in-order bytes may have been received earlier, above a gap.
+/// They are limited by the capacity of the circuit: 60 packets in its queue, and 40 packets in
+/// flight. At 20 Mb/s the latter take 4 + 4 + 4 + 4 ms and the hosts' 8 ms.
 fn most(circuit_bps: f64) -> f64 {
     let waited = 100.0 * 1448.0 * 8.0 / 3.0;
     circuit_bps * 1448.0 / 1500.0 + waited
 }
 
 #[test]
-fn a_failure_leaves_flows_what_their_circuits_carry() {
+fn goodput_after_failure_equals_circuit_capacity() {
     for (settings, circuit_bps) in [
         // The four share one circuit, as fast as the link that they shared.
         (&[][..], 20e6),
@@ -51,15 +52,16 @@ fn a_failure_leaves_flows_what_their_circuits_carry() {
         assert!(after <= most(circuit_bps), "{settings:?}: {after} b/s");
         assert!(after >= 0.9 * circuit_bps * 1448.0 / 1500.0, "{settings:?}: {after} b/s");
     }
-    // Four circuits, each as fast as the link, are four times as much: what `oversubscribed` warns of.
+    // Four circuits, each as fast as the link, give four times its goodput; the warning
+    // `oversubscribed` reports this.
     let after = goodput(&[("protection.0.capacity", "line-rate")])[2];
     assert!(after > 3.5 * 20e6 * 1448.0 / 1500.0, "{after} b/s");
 }
 
-/// Copies have circuits of their own, so that others lose nothing to them as long as nothing fails. In the queues of others they
-/// take about half of the backup's links.
+/// Copies have separate circuits, so that other traffic loses nothing to them without failures. In
+/// shared queues they take about half of the backup path's links.
 #[test]
-fn copies_of_one_plus_one_take_nothing_from_others() {
+fn reserved_copies_do_not_affect_other_traffic() {
     let beside = [
         ("failures", "[]"),
         (

@@ -1,4 +1,4 @@
-//! Protection 1+1 sends every packet over two paths: what is lost is counted for packets, not for their copies.
+//! Protection 1+1 sends every packet over two paths: losses are counted per packet, not per copy.
 //!
 //! A packet leaves S at k = 0, 1, 2, ... ms. Each link takes 0.8 us to send it. Over the working path it is at `e` 11.0024 ms
 //! after it has left S, over the standby path `stand` + 1.0024 ms after it. The link n-e fails at 1 s; the selector at `e` turns
@@ -140,7 +140,7 @@ fn values(run: &Run, series: &str, name: &str) -> Vec<u64> {
     values.clone()
 }
 
-/// How many copies have come to an endpoint.
+/// Returns the number of copies that have arrived at an endpoint.
 fn arrivals(run: &Run) -> u64 {
     let series = run.series.iter().find(|one| one.name == "packets").expect("it is observed");
     let column = series.columns.iter().find(|column| column.name == "event").expect("a column");
@@ -148,14 +148,14 @@ fn arrivals(run: &Run) -> u64 {
     events.iter().filter(|&&event| event == 2).count() as u64
 }
 
-/// Over the working path arrives what is at `e` before 1000 ms, up to k = 988, and over the other one what is there from
-/// 1050 ms on.
+/// The working path delivers packets that reach `e` until 1000 ms, up to k = 988. The other path
+/// delivers those that reach it from 1050 ms on.
 ///
 /// The first is lost from k = 989 on, five of them on the line. Standby paths of 30 ms and of 2 ms deliver from k = 1019 and from
 /// 1047 on: lost are 50 - 20 and 50 + 8 packets. A standby path of 80 ms delivers from k = 969 on: nothing is lost, and 20 come
 /// twice.
 #[test]
-fn cut_of_working_leg_loses_rate_times_switch_delay_less_the_longer_way() {
+fn cut_of_working_path_loses_rate_times_switch_delay_minus_path_difference() {
     for (stand, lost, twice) in
         [("15 ms", 1018 - 988, 0), ("1 ms", 1046 - 988, 0), ("40 ms", 0, 20)]
     {
@@ -165,7 +165,7 @@ fn cut_of_working_leg_loses_rate_times_switch_delay_less_the_longer_way() {
         assert_eq!(run.drops, drops, "{stand}");
         assert_eq!(count(&run, "dropped"), lost);
         assert_eq!(values(&run, "ticks", "lost_packets"), [lost], "{stand}");
-        // At 3 s these are on their way to R over the standby path, with the last one before `w`.
+        // At 3 s these are in flight to R over the standby path, with the last one ahead of `w`.
         let way = match stand {
             "15 ms" => 32,
             "1 ms" => 4,
@@ -182,12 +182,13 @@ fn cut_of_working_leg_loses_rate_times_switch_delay_less_the_longer_way() {
     }
 }
 
-/// The selector turns back 100 ms after the repair, when both paths deliver. To a path that is shorter by 20 ms it loses packets of
-/// which the first copy came before that and the second comes after it; a path that is longer by 8 ms brings packets twice.
+/// The selector reverts 100 ms after the repair, when both paths deliver. Reverting to a path
+/// shorter by 20 ms loses the packets whose first copy arrived earlier and whose second arrives
+/// later. A path longer by 8 ms delivers packets twice.
 ///
 /// Without the 100 ms it turns at 2 s. Packets up to k = 1968 came over the standby path, those up to k = 1993 find the link down.
 #[test]
-fn way_back_to_a_shorter_path_loses_what_the_other_is_longer_by() {
+fn reversion_to_shorter_path_loses_path_difference() {
     for (stand, wait, cut, not_selected, twice) in [
         ("15 ms", "100 ms", 30, 20, 0),
         ("1 ms", "100 ms", 58, 0, 8),
@@ -210,8 +211,8 @@ fn way_back_to_a_shorter_path_loses_what_the_other_is_longer_by() {
     }
 }
 
-/// Data of the other direction are at `w` after 11.0024 ms, and its selector turns at 1055 ms, since the dark takes 5 ms from `n`:
-/// lost are k = 994 to 1023.
+/// Data of the other direction reach `w` after 11.0024 ms. Its selector switches at 1055 ms,
+/// because loss of signal takes 5 ms from `n`: k = 994 to 1023 are lost.
 #[test]
 fn each_direction_loses_by_its_own_selector() {
     let run = run(&format!("{WORLD}{DATAGRAMS}{BACK}"), &[]);
@@ -219,7 +220,8 @@ fn each_direction_loses_by_its_own_selector() {
     assert_eq!(count(&run, "dropped"), 60);
 }
 
-/// The failure of the standby path is none of the traffic's: all packets arrive that arrive without it.
+/// The failure of the standby path does not affect the traffic: the same packets arrive as without
+/// it.
 #[test]
 fn cut_of_standby_leg_loses_nothing() {
     let text = format!("{WORLD}{DATAGRAMS}{FLOW}");
@@ -233,8 +235,8 @@ fn cut_of_standby_leg_loses_nothing() {
     assert_eq!(values(&cut, "ticks", "lost_packets"), [0]);
 }
 
-/// The link n-e fails for data alone, of which one segment passes every 2 ms: 58 ms of them are lost over a standby path of 2 ms, and
-/// none over one of 80 ms.
+/// The link n-e fails for data only, and one segment passes every 2 ms. A standby path of 2 ms
+/// loses 58 ms of them, and one of 80 ms loses none.
 #[test]
 fn flow_is_affected_by_the_cut_of_its_working_leg() {
     for (stand, lost) in [("1 ms", 29), ("40 ms", 0)] {
@@ -250,10 +252,10 @@ fn flow_is_affected_by_the_cut_of_its_working_leg() {
     }
 }
 
-/// Queues of the working path drop packets for congestion, those of the standby path their copies: cutting the standby path
-/// changes nothing that the traffic can know of.
+/// Congested queues of the working path drop packets; queues of the standby path drop their copies.
+/// Cutting the standby path changes nothing for the traffic.
 #[test]
-fn congestion_drops_count_once_and_a_cut_standby_leg_adds_none() {
+fn congestion_drops_count_once_and_standby_cut_adds_no_drops() {
     let text = r#"
 stop = "8 s"
 nodes = [{ names = ["A", "w", "n", "s", "e", "B"] }]
@@ -275,7 +277,7 @@ observe = [{ name = "out", kind = "outages", after = "3 s" }, { name = "list", k
     assert!(dropped > 0 && 100 * dropped < count(&cut, "sent"), "{dropped}");
     assert_eq!(values(&cut, "out", "lost_packets"), [0; 4]);
     assert_eq!(values(&cut, "out", "gap_ps"), values(&whole, "out", "gap_ps"));
-    // What ports drop is listed still, copies too.
+    // Drops of ports are still listed, including copies.
     let listed = values(&cut, "list", "time_ps").len() as u64;
     assert_eq!(listed, dropped + count(&cut, "copies_discarded"));
 }

@@ -58,14 +58,14 @@ fn the_formula_has_the_values_of_tables() {
     assert!((erlang_b(4.0, 4) - 0.310_680).abs() < 1e-6);
 }
 
-/// Eight edge nodes, Poisson bursts, full conversion, no buffers: five loads, sizes that are exponential and
-/// sizes that are all the same, on which the formula does not depend.
+/// Eight edge nodes, Poisson bursts, full conversion, no buffers. There are five loads, each with
+/// exponential sizes and with equal sizes, because the formula does not depend on the sizes.
 #[test]
 fn contention_of_poisson_bursts_follows_erlang_b() {
     let fixed = ERLANG_B
         .replace("sizes = { kind = \"exponential\", mean = \"500 B\" }", "size = \"500 B\"");
     assert_ne!(fixed, ERLANG_B);
-    // Runs of one seed share their draws: seeds of their own make the ten comparisons independent.
+    // Runs of one seed share their draws: separate seeds make the ten comparisons independent.
     let mut seeds = 1..;
     for (sizes, text) in [("exponential", ERLANG_B), ("fixed", &fixed)] {
         for erlangs in ["1", "2", "3", "4", "6"] {
@@ -91,7 +91,8 @@ fn contention_of_poisson_bursts_follows_erlang_b() {
     }
 }
 
-/// What is carried is what is offered and not lost: A (1 - B) / W of the time of each wavelength.
+/// The carried load is the offered load without the losses: A (1 - B) / W of the time of each
+/// wavelength.
 #[test]
 fn utilisation_is_the_carried_load() {
     let run = run(ERLANG_B, &[], 1, RunOptions::default());
@@ -101,8 +102,8 @@ fn utilisation_is_the_carried_load() {
     assert!((of(&run, "utilisation", "S->D") - carried).abs() < 1e-3);
 }
 
-/// In the ring bursts on routes of different lengths meet with different offsets left, so that there are voids
-/// in front of reservations; the shortest bursts fit into them.
+/// In the ring, bursts on routes of different lengths meet with different remaining offsets. This
+/// leaves voids ahead of reservations, and the shortest bursts fit into them.
 #[test]
 fn void_filling_loses_no_more_than_horizons() {
     let sums = ["lauc-vf", "horizon"].map(|scheduling| {

@@ -1,4 +1,4 @@
-//! When ways lead nowhere: protection and routing, against what can be worked out by hand.
+//! Path outages with protection and routing, compared with results computed by hand.
 
 use optcp_runs::{Cancel, Run, RunOptions, run_branches};
 use optcp_scenario::Scenario;
@@ -23,9 +23,10 @@ fn cuts(run: &Run) -> Vec<(&'static str, u64, u64)> {
 
 const MS: u64 = 1000;
 
-/// L1-L2 fails at 5 s. The node at the failure acts after 5 ms, L0 is told 40 ms later, L3 10 ms later; the request of 1:1 takes
-/// 111 ms between them. With 1+1 the last node acts alone: L3 of data, L0 of ACKs. After the repair the old way is there
-/// as long as packets take the backup.
+/// L1-L2 fails at 5 s. The node adjacent to the failure acts after 5 ms; L0 is notified 40 ms
+/// later, and L3 10 ms later. The request of 1:1 takes 111 ms between them. With 1+1 only the tail
+/// end acts: L3 for data, L0 for ACKs. After the repair the old path exists while packets use the
+/// backup path.
 #[test]
 fn outage_lasts_until_switching_node_is_notified() {
     let around = ("protection.0.backup", r#"["L0", "L6", "L7", "L3"]"#);
@@ -57,7 +58,7 @@ fn outage_without_backup_lasts_as_long_as_the_failure() {
     let lasting = ("failures", r#"[{ link = ["L1", "L2"], at = "5 s" }]"#);
     let early = [unprotected, lasting, ("stop", "7 s")];
     assert_eq!(cuts(&run(SCHEMES, &early, 1)), both(7000 * MS));
-    // What a direction does to the other one is nothing.
+    // A failure of one direction does not affect the other.
     let one = [unprotected, ("failures.0.direction", "forward")];
     assert_eq!(cuts(&run(SCHEMES, &one, 1)), [("data", 5000 * MS, 10_000 * MS)]);
 }
@@ -77,7 +78,8 @@ fn a_repair_at_a_router_cuts_for_the_detection() {
     }
 }
 
-/// Routers rewrite their tables one by one. Where A does before B, B still sends what is for R back to A until its turn comes.
+/// Routers update their FIBs at different times. If A is earlier than B, B still sends packets for
+/// R back to A until its own update.
 #[test]
 fn a_loop_is_a_cut_until_the_last_router_has_converged() {
     let lasting = [

@@ -9,7 +9,8 @@ use optcp_units::{Duration, Time};
 
 /// Longer runs are cut here: nothing new happens in them.
 const LONGEST: Duration = Duration::from_secs(100);
-/// Worlds of 10 and 2 Gb/s, with a thousandth and a hundredth of the rate and of the buffers; and a smaller and a shorter one.
+/// Scenarios of 10 and 2 Gb/s, with the rate and the buffers reduced to a thousandth and a
+/// hundredth. Also a smaller and a shorter one.
 const SLOWER: [(&str, &str, &str); 12] = [
     ("lbas.toml", "parameters.rate", "10 Mbps"),
     ("lbas.toml", "parameters.buffer", "12.5 kB"),
@@ -25,7 +26,7 @@ const SLOWER: [(&str, &str, &str); 12] = [
     ("reconfigurable-days.toml", "parameters.measured", "16 ms"),
 ];
 
-/// Stands for whatever network a scenario names: the front end has the real ones.
+/// Replaces every network that a scenario names; the front end has the real ones.
 struct Germany;
 
 /// Towns that scenarios name.
@@ -87,8 +88,9 @@ impl ReferenceResolver for Germany {
     }
 }
 
-/// The run with the reference engine; with the fast one; with that where all departures, and where those of every second
-/// port, are events; and in windows wherever there can be any, on one thread and on two.
+/// Runs with the reference engine and the fast engine. Next come two fast runs where all
+/// departures, and where departures of every second port, are events. The last two use windows
+/// wherever possible, on one thread and on two.
 fn with_all_engines(world: &Scenario, seed: u64, digest: bool) -> [Run; 6] {
     let stepped = [u64::MAX, 0x5555_5555_5555_5555].map(Engine::Stepped);
     let windows = Engine::Windows { length: Some(31), stepped: 0 };
@@ -143,7 +145,8 @@ fn every_shipped_scenario_runs_alike_with_all_engines() {
     assert!(compared >= 30, "only {compared} scenarios were found");
 }
 
-/// Engines come to the flows in different orders; what SACK reports in their ACKs is in the order of time.
+/// Engines process flows in different orders; the SACK reports of their ACKs are listed in order of
+/// time.
 #[test]
 fn sack_blocks_of_several_flows_are_listed_alike() {
     let text = r#"
@@ -192,7 +195,7 @@ kind = "packets"
 
 /// A part of the listing is the rows of the whole from its beginning on, and before its end; all else is the same.
 #[test]
-fn packets_of_a_part_of_a_run_are_those_of_the_whole() {
+fn packets_of_a_measured_part_equal_the_whole_run() {
     let world = |window: &str| {
         let text = format!(
             r#"
@@ -224,7 +227,7 @@ links = [["A", "B"]]
     };
     let [whole, ..] = with_all_engines(&world(""), 1, false);
     let all = rows(&whole);
-    // Each bound is the instant of a row.
+    // Each bound is the time of a row.
     let (after, until) = (all[all.len() / 4].0, all[all.len() / 4 * 3].0);
     let kept = all.iter().copied().filter(|&(at, _)| (after..until).contains(&at));
     let kept: Vec<_> = kept.collect();
@@ -236,8 +239,9 @@ links = [["A", "B"]]
     }
 }
 
-/// A packet of 60000 B takes 480 000 s at 1 b/s: of the 2000 that come in the first second three are through
-/// after 480 h = 1 728 000 s, and the last would be after 30 years, which 64 bits of picoseconds do not hold.
+/// A packet of 60000 B takes 480 000 s at 1 b/s. Of the 2000 that arrive in the first second, three
+/// have been sent after 480 h = 1 728 000 s. The last would be sent after 30 years, which 64 bits
+/// of picoseconds cannot represent.
 #[test]
 fn transmissions_beyond_maximum_time_never_happen() {
     let world = |queue: &str, rest: &str| {
@@ -268,7 +272,7 @@ fn transmissions_beyond_maximum_time_never_happen() {
         links = [["A", "B"]]
         interval = "100 h"
     "#;
-    // What had no place is dropped, the rest stands there.
+    // Packets beyond the queue limit are dropped, the rest is queued.
     for (queue, dropped) in
         [("unlimited", 0), ("500 packets", 1500), ("30 MB", 1500), ("90000 B", 1999)]
     {
@@ -294,8 +298,8 @@ fn transmissions_beyond_maximum_time_never_happen() {
     }
 }
 
-/// Whatever a bundle, a failure or maintenance asks of queues that last longer than time, all engines say the
-/// same.
+/// With bundles, failures or maintenance, all engines agree on queues that outlast the maximum
+/// time.
 #[test]
 fn queues_beyond_the_end_of_time_are_alike() {
     for selection in ["anycast", "fewest-packets", "round-robin"] {

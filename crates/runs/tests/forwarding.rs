@@ -85,7 +85,7 @@ fn dropped(run: &Run, reason: &str) -> u64 {
 }
 
 #[test]
-fn after_a_change_to_a_shorter_way_packets_overtake() {
+fn packets_overtake_after_change_to_shorter_path() {
     let change = r#"{ at = "45 ms", node = "A", to = "B", next = "Y" }]"#;
     let run = run(&format!("{WORLD}{OVER_X}{change}"));
     let packets = packets(&run);
@@ -119,7 +119,7 @@ fn queued_packets_keep_their_path_after_table_change() {
     }
 }
 
-/// A packet is 6 ms on its way to X.
+/// A packet takes 6 ms to X.
 #[test]
 fn packets_without_route_are_lost_unless_path_was_fixed() {
     let closed = r#"{ at = "45 ms", node = "X", to = "B", next = "none" }]"#;
@@ -136,7 +136,7 @@ fn packets_without_route_are_lost_unless_path_was_fixed() {
 }
 
 #[test]
-fn a_packet_has_the_delay_of_the_instant_at_which_it_begins() {
+fn packet_delay_is_fixed_at_transmission_start() {
     let change = r#"]
 [[schedules]]
 delays = "linear"

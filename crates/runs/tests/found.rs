@@ -83,9 +83,10 @@ fn a_pair_that_is_drawn_again_has_flows_with_numbers() {
     assert_eq!(found, ["web/A-C/0", "web/A-C/1", "web/A-C/2"].map(str::to_owned).into());
 }
 
-/// Around the links of A B C there is one way each: what is found is what one would have written.
+/// Around each of the links of A B C there is one path: the found path equals the obvious written
+/// one.
 #[test]
-fn local_backups_do_what_written_ones_do() {
+fn found_local_backups_equal_written_ones() {
     let flows = "[[flows]]\ngroup = \"web\"\npath = [\"A\", \"B\", \"C\"]\n[[failures]]\nlink = [\"B\", \"C\"]\nat = \"5 s\"\nrepair = \"9 s\"\n";
     let each = "flows = \"web\"\nswitch_delay = \"50 ms\"\nrevert = \"electrical\"\n";
     let found = world(&format!("{flows}[[protection]]\n{each}backup = \"link-disjoint\"\n"), &[]);
@@ -102,10 +103,10 @@ fn local_backups_do_what_written_ones_do() {
     assert_eq!(found.records_sha256, written.records_sha256);
 }
 
-/// Two flows of a group share a link behind B, each with a backup of its own: when that fails, each is switched where its own
-/// path begins, A C far from B.
+/// Two flows of a group share a link after B, each with a separate backup path. If that link fails,
+/// each flow is switched at the start of its path, A C far from B.
 #[test]
-fn flows_with_backups_of_their_own_are_switched_apart() {
+fn flows_with_separate_backups_are_switched_separately() {
     let more = "[[flows]]\ngroup = \"web\"\npairs = { from = \"A\", to = \"C\" }\npath = \"shortest\"\n[[flows]]\ngroup = \"web\"\npairs = { from = \"B\", to = \"C\" }\npath = \"shortest\"\n[[failures]]\nlink = [\"B\", \"C\"]\nat = \"5 s\"\n[[protection]]\nflows = \"web\"\nscheme = \"path\"\nbackup = \"auto\"\nswitch_delay = \"50 ms\"\n";
     let run = run(&world(more, &[]), 1);
     let heads: BTreeSet<&str> =
@@ -113,10 +114,11 @@ fn flows_with_backups_of_their_own_are_switched_apart() {
     assert_eq!(heads, ["A", "B"].into());
 }
 
-/// Failures of a process with means of 1.5 s and 0.5 s: within 20 s there are 10.06 on average (renewal theory: t / mu, and
-/// what the first cycle adds), with a standard deviation of 2.5, so that the mean of 200 runs is within 0.7 of it but for one in 10 000.
+/// Failures of a process with means of 1.5 s and 0.5 s. Renewal theory gives 10.06 within 20 s on
+/// average: t / mu, plus the share of the first cycle. The standard deviation is 2.5, so the mean
+/// of 200 runs differs by more than 0.7 once in 10 000.
 #[test]
-fn failures_come_again_as_often_as_their_means_say() {
+fn failure_count_matches_renewal_theory() {
     let more = "[[flows]]\ngroup = \"web\"\npath = [\"A\", \"B\"]\nsize = \"1 segments\"\n[[failures]]\nlink = [\"A\", \"B\"]\nmtbf = \"1.5 s\"\nmttr = \"0.5 s\"\n[[protection]]\nflows = \"web\"\nlink = [\"A\", \"B\"]\nbackup = [\"A\", \"E\", \"D\", \"C\", \"B\"]\nswitch_delay = \"0 s\"\nrevert = \"electrical\"\n";
     let world = world(more, &[]);
     let failures =

@@ -66,7 +66,7 @@ fn past_of_a_run_cannot_be_changed() {
 }
 
 #[test]
-fn a_run_that_ends_with_its_flows_may_stop_on_its_way() {
+fn run_that_ends_with_its_flows_can_be_paused() {
     let ends = [("end_with_flows", "true"), ("flows.0.size", "1 MB"), ("failures.0.repair", "4 s")];
     let text = RING.replace("kind = \"goodput\"\ninterval = \"100 ms\"", "kind = \"completions\"");
     let scenario = parsed(&text, &ends);
@@ -79,9 +79,10 @@ fn a_run_that_ends_with_its_flows_may_stop_on_its_way() {
     }
 }
 
-/// A run ends at the first whole second at which the flow has ended, also where hours without an event lie before it. One
-/// segment takes an hour each way and less than 0.1 s to be sent, so its ACK is back after 7200 s and before 7200.1 s, and
-/// the run ends at 7201 s. Of two datagrams, at 7200.9 s and 7201.1 s, the first is sent: three packets in all.
+/// A run ends at the first whole second after the end of the flow, also after hours without an
+/// event. One segment takes an hour in each direction and less than 0.1 s to be sent. Its ACK
+/// arrives between 7200 s and 7200.1 s, and the run ends at 7201 s. Of two datagrams, at 7200.9 s
+/// and 7201.1 s, the first is sent: three packets in all.
 #[test]
 fn run_ends_at_next_whole_second_after_long_stall() {
     let text = r#"

@@ -4,7 +4,7 @@ use optcp_runs::{Cancel, Run, RunOptions, run_branches};
 use optcp_scenario::Scenario;
 use optcp_scenario::plan::Loses;
 
-/// Two flows of 3000 segments each way over a line that loses nothing by itself.
+/// Two flows of 3000 segments, one per direction, over a line that is lossless by default.
 const WORLD: &str = r#"
 stop = "60 s"
 parameters = { loss = 0.01 }
@@ -41,7 +41,8 @@ fn run(losses: &str, seed: u64) -> Run {
 const INDEPENDENT: &str =
     r#"losses = [{ link = ["A", "B"], kind = "independent", probability = 0.01 }]"#;
 
-/// What passes A->B is sent until it gets through: 3000 segments take 3000 / (1 - p) transmissions.
+/// Packets on A->B are retransmitted until they arrive: 3000 segments take 3000 / (1 - p)
+/// transmissions.
 #[test]
 fn random_losses_have_their_reason_and_their_share() {
     let run = run(INDEPENDENT, 1);
@@ -53,12 +54,12 @@ fn random_losses_have_their_reason_and_their_share() {
 
 /// 3000 segments and r transmissions again, of which every 50th is lost: 3000 + r = 50 r + rest.
 #[test]
-fn periodic_losses_are_as_many_as_the_period_says() {
+fn periodic_losses_match_the_period() {
     let losses = r#"losses = [{ link = ["A", "B"], kind = "periodic", period = 50 }]"#;
     let run = run(losses, 1);
     let [(reason, lost)] = run.drops[..] else { panic!("one reason: {:?}", run.drops) };
     assert_eq!(reason, "periodic-loss");
-    // Segments that are sent again although they are there come by, too.
+    // Spurious retransmissions pass the port, too.
     assert!((3000 / 49..3100 / 49).contains(&lost), "{lost}");
     let named = r#"losses = [{ link = ["A", "B"], kind = "periodic", probability = 0.02 }]"#;
     assert_eq!(scenario(named, &[]).sha256(), scenario(losses, &[]).sha256());
@@ -76,7 +77,7 @@ fn acks_are_lost_where_they_pass() {
         );
         run(&text, 1).drops
     };
-    // Every ACK of 3000 or so segments passes once; ACKs are not sent again.
+    // Each of the roughly 3000 ACKs passes once; ACKs are not retransmitted.
     for link in ["['B', 'A']", "['A', 'B']"] {
         let acks = of(link, "acks")[0].1;
         assert!((300..330).contains(&acks), "{acks}");
@@ -98,9 +99,9 @@ fn a_seed_has_its_losses_however_the_run_is_made() {
     assert_ne!(forked[0].records_sha256, other_seed[0].records_sha256);
 }
 
-/// What passes one port, and how it fares there, leaves the draws of another alone.
+/// The number and fate of packets at one port do not change the draws of another.
 #[test]
-fn a_port_draws_from_a_stream_of_its_own() {
+fn each_port_draws_from_a_separate_stream() {
     let drops_of = |losses: &str| run(losses, 1).drops[0].1;
     let one = |from: &str, to: &str| {
         format!("{{ link = ['{from}', '{to}'], kind = 'independent', probability = 0.01 }}")
@@ -132,7 +133,7 @@ fn a_probability_may_be_a_parameter_or_a_product() {
 
 /// Losses beside a bundle, on it and on one of its links, each seen from a flow that takes the bundle.
 #[test]
-fn links_lose_beside_and_within_a_bundle() {
+fn losses_apply_outside_and_inside_a_bundle() {
     let world = r#"
         stop = "1 s"
         nodes = [{ names = ["A", "B", "C", "D"] }]

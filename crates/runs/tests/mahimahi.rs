@@ -55,12 +55,14 @@ fn left(set: &[(&str, &str)]) -> Vec<u64> {
     transmitted.map(|(at, _)| at / 1_000_000).collect()
 }
 
-/// At 2 ms two, 5 ms one, and again from 5 ms on: 7, 7, 10, 12, 12, 15, 17, 17; the last one ends behind the run.
+/// Two at 2 ms, one at 5 ms, and again from 5 ms on: 7, 7, 10, 12, 12, 15, 17, 17. The last one
+/// ends after the end of the run.
 #[test]
 fn a_backlog_leaves_packet_by_packet_at_the_lines_of_the_trace() {
     let us = [2100, 2200, 5100, 7100, 7200, 10_100, 12_100, 12_200, 15_100];
     assert_eq!(left(&[]), us);
-    // One at once, and two at each end: that of a round, and that at 0 ms of the next one.
+    // One immediately, and two at each end of a round: its own, and the one at 0 ms of the next
+    // round.
     let us = [4100, 4200, 8100, 8200, 12_100, 12_200, 16_100, 16_200];
     let at_once = ("schedules.0.file", "0 4");
     assert_eq!(left(&[at_once]), [&[200][..], &us].concat()[1..]);
@@ -69,7 +71,7 @@ fn a_backlog_leaves_packet_by_packet_at_the_lines_of_the_trace() {
     assert_eq!(left(&each), (2..=17).map(|ms| 1000 * ms).collect::<Vec<_>>());
 }
 
-/// Before it starts, a link sends as it is.
+/// Until the trace starts, a link sends at its configured rate.
 #[test]
 fn a_trace_has_a_start() {
     let later = [("schedules.0.start", "1 ms")];

@@ -113,7 +113,8 @@ fn packets_take_the_next_hop_that_the_hash_chooses() {
     }
 }
 
-/// Where a spine is lost both leaves hash over the two that are left: L1 by itself, L2 once it is told.
+/// If a spine fails both leaves hash over the two remaining ones: L1 by itself, L2 after the
+/// notification.
 #[test]
 fn flows_of_a_next_hop_that_failed_take_the_others() {
     let failure = r#"[{ link = ["L1", "S2"], at = "1.5 s" }]"#;
@@ -131,7 +132,7 @@ fn flows_of_a_next_hop_that_failed_take_the_others() {
 }
 
 #[test]
-fn a_seed_in_the_file_is_that_of_all_runs() {
+fn seed_in_the_file_applies_to_all_runs() {
     let fixed = scenario(&[("routing.ecmp_seed", "7")]);
     let ways =
         |scenario: &Scenario, seed| ecmp_paths::hashed(scenario.plan(), seed).expect("spreads");
@@ -142,8 +143,9 @@ fn a_seed_in_the_file_is_that_of_all_runs() {
     assert_eq!(count(1), count(2));
 }
 
-/// Of 42 pairs of seven nodes, L1 and L2 have three next hops to the other leaf and the host behind it, and each spine
-/// two to each other one. A spine that fails leaves others; of two ways between spines each goes by another leaf.
+/// 42 pairs of seven nodes. L1 and L2 have three next hops to the other leaf and its host, and each
+/// spine has two to each other spine. If a spine fails, others remain. Two paths between spines use
+/// different leaves.
 #[test]
 fn a_set_of_next_hops_protects_its_links() {
     let coverage = scenario(&[]).coverage().expect("routed");
@@ -151,8 +153,9 @@ fn a_set_of_next_hops_protects_its_links() {
     assert_eq!((coverage.pairs, coverage.protected, coverage.node_protected), (42, sets, sets));
 }
 
-/// A router B behind one link, with a next hop D of which X feeds the port, too, and a next hop C that only A feeds. Flows
-/// to E are spread over both. Flows to G are spread over C and F, so their packets wait only because those to E do.
+/// A router B behind one link. One next hop is D, whose port X also feeds; another is C, which only
+/// A feeds. Flows to E are spread over both. Flows to G are spread over C and F, so their packets
+/// wait only because of the flows to E.
 const FEEDERS: &str = r#"
 stop = "1 s"
 
@@ -217,8 +220,8 @@ rate = "1 Mbps"
 size = "1000 B"
 "#;
 
-/// Through the link from A to B come at most 10 Mb/s, so that no queue of 1000 packets behind it, at 100 Mb/s, ever fills:
-/// a packet is lost only if it enters a port behind later ones.
+/// The link from A to B carries at most 10 Mb/s. A queue of 1000 packets after it, at 100 Mb/s,
+/// therefore never fills. A packet is lost only if it enters a port after later ones.
 #[test]
 fn packets_under_spread_labels_and_others_enter_a_port_in_their_order() {
     let windows = Engine::Windows { length: Some(29), stepped: 0 };

@@ -1,4 +1,5 @@
-//! What a node does with a link that is out of service before it knows, and after: losses counted by hand.
+//! Behaviour of a node towards a link that is out of service, until detection and after: losses
+//! computed by hand.
 
 use optcp_runs::{Cancel, Engine, RunOptions, run_branches};
 use optcp_scenario::Scenario;
@@ -32,9 +33,9 @@ traffic = [{ group = "main", path = ["A", "B"], process = "constant", rate = "20
 failures = [{ link = "fibre0", at = "10.25 ms" }]
 "#;
 
-/// From 10.5 ms to 110 ms 200 packets come. The one that has been idle longest of four takes every fourth; the
-/// first of those with nothing to send, which are two at least, takes every other one; and so it goes on where
-/// nobody knows that the first link is dead.
+/// From 10.5 ms to 110 ms 200 packets arrive. With selection of the longest idle of four links, the
+/// failed one gets every fourth. With selection of the first idle link, at least two are idle, and
+/// it gets every other packet. This continues until the failure is detected.
 #[test]
 fn failed_lightpath_gets_its_share_until_detection() {
     for (selection, share) in [("anycast", 4), ("fewest-packets", 2), ("round-robin", 4)] {
@@ -64,9 +65,9 @@ fn queued_packets_of_failed_lightpath_still_count() {
     assert_eq!(lost(WAITING, &[]), expected.map(|(reason, count)| (reason.to_owned(), count)));
 }
 
-/// A byte takes 1 us. Two packets of 1500 B fill the queue at 10 ms until the first is sent at 11.5 ms; from
-/// 10.25 ms on one of 100 B comes every 0.5 ms, so three find it full. Maintenance closes the port from 10.1 ms
-/// to 10.2 ms, and what it holds is still sent.
+/// A byte takes 1 us. Two packets of 1500 B fill the queue from 10 ms until the first is sent at
+/// 11.5 ms. From 10.25 ms on, a packet of 100 B arrives every 0.5 ms, so three are dropped.
+/// Maintenance closes the port from 10.1 ms to 10.2 ms, and the queued packets are still sent.
 const CLOSED: &str = r#"
 stop = "20 ms"
 nodes = [{ names = ["A", "B"] }]

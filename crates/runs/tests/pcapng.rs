@@ -90,7 +90,7 @@ fn a_segment_is_a_block_with_its_headers() {
 }
 
 #[test]
-fn acks_go_back_and_say_what_is_expected() {
+fn acks_return_with_the_next_expected_byte() {
     let ack = Frame { backward: true, payload: 0, number: 2921, ..frame(0) };
     let blocks = blocks(&capture(tcp(), vec![ack]).to_pcapng().expect("a capture"));
     let headers = &blocks[3].1[20..60];
@@ -114,10 +114,10 @@ fn out_of_order_data_are_sack_options() {
     assert_eq!(ones_complement(&[&pseudo, &headers[20..]]), 0xffff);
 }
 
-/// RFC 9293 section 3.2 (MSS, kind 2), RFC 2018 section 2 (SACK permitted, 4), RFC 7323 section 2.2 (window scale, 3): 2 MiB
-/// need a shift of 6, and a SYN's own window is not scaled.
+/// RFC 9293 section 3.2 (MSS, kind 2), RFC 2018 section 2 (SACK permitted, 4), RFC 7323 section 2.2
+/// (window scale, 3). 2 MiB need a shift of 6, and the window of a SYN is not scaled.
 #[test]
-fn connections_open_with_a_syn_each_way() {
+fn connections_open_with_a_syn_in_each_direction() {
     let syn = Frame { opens: true, payload: 0, number: 0, ..frame(0) };
     let answer = Frame { backward: true, number: 1, ..syn };
     let blocks =
@@ -129,7 +129,8 @@ fn connections_open_with_a_syn_each_way() {
     assert_eq!(header(5)[8..], [0x50, 0x18, 0x80, 0x00], "2 MiB in units of 64 B");
 }
 
-/// RFC 7323 section 2.2: an end that does not scale leaves the option out, and its window is what the field can say.
+/// RFC 7323 section 2.2: an end that does not scale omits the option, and its window is limited to
+/// the field.
 #[test]
 fn a_window_that_is_not_scaled_has_no_option() {
     let syn = Frame { opens: true, payload: 0, number: 0, ..frame(0) };
@@ -141,8 +142,8 @@ fn a_window_that_is_not_scaled_has_no_option() {
     assert_eq!(blocks[4].1[54..56], 65_000_u16.to_be_bytes());
 }
 
-/// RFC 7323 section 3.2: kind 8, length 10, the value and the echo; two bytes of nothing before it, none in a SYN, where SACK
-/// permitted fills them.
+/// RFC 7323 section 3.2: kind 8, length 10, the value and the echo. Two padding bytes precede it,
+/// except in a SYN, where SACK permitted takes their place.
 #[test]
 fn timestamps_are_an_option_of_every_segment() {
     let stamps = Some((0x0102_0304, 0x0506_0708));
@@ -185,8 +186,9 @@ fn invalid_references_are_rejected() {
     }
 }
 
-/// RFC 3168 section 5: the codepoint is in the lowest two bits of the second byte of IP's header. RFC 9293 section 3.1 and RFC
-/// 9768 section 3.1: AE is the lowest bit of byte 12 of TCP's header; CWR is 0x80 of byte 13, ECE 0x40. Checksums hold.
+/// RFC 3168 section 5: the codepoint is in the lowest two bits of the second byte of IP's header.
+/// RFC 9293 section 3.1 and RFC 9768 section 3.1: AE is the lowest bit of byte 12 of TCP's header.
+/// CWR is 0x80 of byte 13, ECE 0x40. Checksums hold.
 #[test]
 fn headers_carry_ecn_fields() {
     let all = [

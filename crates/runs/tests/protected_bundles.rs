@@ -1,12 +1,13 @@
-//! Protection of flows that go through a bundle: instants and losses worked out by hand.
+//! Protection of flows that use a bundle: times and losses computed by hand.
 
 use optcp_runs::{Cancel, Engine, Run, RunOptions, run_branches};
 use optcp_scenario::Scenario;
 use optcp_units::Time;
 
-/// A packet of 1000 B every millisecond from 0 on, sent in 1 us over each link: packet n leaves A at n ms,
-/// comes to L0 at n + 0.501 ms, to L1 at n + 1.002 ms, and from there to L2 at n + 2.003 ms. Both lightpaths
-/// take turns: even packets go over lightpath0. A bundle knows after 10 ms, protection acts after 20 ms.
+/// A packet of 1000 B every millisecond from 0 on, sent in 1 us over each link. Packet n leaves A
+/// at n ms. It arrives at L0 at n + 0.501 ms, at L1 at n + 1.002 ms, and at L2 at n + 2.003 ms.
+/// Both lightpaths alternate: even packets use lightpath0. A bundle detects failures after 10 ms,
+/// protection acts after 20 ms.
 const WORLD: &str = r#"
 stop = "600 ms"
 parameters = { scheme = "local", backup = ["L1", "L3", "L2"], hold_off = "0 s" }
@@ -64,10 +65,11 @@ fn outcome(set: &[(&str, &str)]) -> (String, Vec<(&'static str, u64)>) {
     (run.switches.iter().map(one).collect::<Vec<_>>().join(", "), run.drops)
 }
 
-/// The first failure only shrinks the bundle: packet 98 is on the lightpath, and of packets 99 to 108, which
-/// come to L1 until it knows at 110 ms, the even ones go there. The second one takes packet 198, and all of
-/// 199 to 218, which come until L1 switches at 220 ms. lightpath0 works again at 300 ms and is in service at
-/// 310 ms; it has worked long enough at 360 ms. What then goes through the bundle is not lost.
+/// The first failure only shrinks the bundle: packet 98 is on the lightpath. Of packets 99 to 108,
+/// which arrive at L1 until the detection at 110 ms, the even ones use it. The second failure loses
+/// packet 198, and all of 199 to 218, which arrive until L1 switches at 220 ms. At 300 ms
+/// lightpath0 works again; it is in service at 310 ms, and the wait to restore ends at 360 ms.
+/// Later packets through the bundle are not lost.
 #[test]
 fn the_last_lightpath_that_fails_is_switched_around_and_the_first_one_back_is_taken() {
     let to_backup = "220000 L1 data backup, 220000 L2 acks backup";
@@ -92,13 +94,14 @@ fn hold_off_counts_from_the_failure_of_the_last_lightpath() {
     assert_eq!(lost, [("link-down", 5 + 25), ("lost-in-flight", 2)]);
 }
 
-/// lightpath1 works again after 5 ms, before the bundle or protection know: packets 199 to 203, which come to
-/// L1 before 205 ms, are lost, and nothing is switched. After 15 ms the bundle has known for 5 ms, and takes
-/// it again at 225 ms: too late for protection, which switches at 220 ms, and back at 275 ms. Until then L1
-/// goes on sending to both in turn, since it has nothing else: to lightpath0, which is down, what comes from
-/// 215 to 220 ms and is even.
+/// lightpath1 works again after 5 ms, earlier than the detection by bundle or protection. Packets
+/// 199 to 203, which arrive at L1 until 205 ms, are lost, and nothing is switched. In the case of
+/// 15 ms, the bundle detected the failure 5 ms ago, and uses the link again at 225 ms. This is too
+/// late for protection, which switches at 220 ms, and back at 275 ms. Until then L1 still
+/// alternates between both, because it has no other link. Even packets from 215 to 220 ms go to
+/// lightpath0, which is down.
 #[test]
-fn a_lightpath_counts_again_when_the_nodes_beside_it_know() {
+fn lightpath_counts_again_after_adjacent_nodes_detect_repair() {
     let with_repair = |at| outcome(&[("failures.1.repair", at)]);
     let (switches, lost) = with_repair("205 ms");
     assert_eq!((switches.as_str(), &lost[0]), ("", &("link-down", 5 + 5)));
@@ -110,7 +113,7 @@ fn a_lightpath_counts_again_when_the_nodes_beside_it_know() {
     assert_eq!(lost, [("link-down", 5 + 15 + 3), ("lost-in-flight", 2)]);
 }
 
-/// Told over 0.5 ms, L0 switches at 220.5 ms. Packet 219 came to it at 219.501 ms and is lost at L1.
+/// Notified after 0.5 ms, L0 switches at 220.5 ms. Packet 219 arrived there at 219.501 ms and is lost at L1.
 #[test]
 fn bundle_failure_is_reported_upstream() {
     let set = [("parameters.scheme", "path"), ("parameters.backup", "['L0', 'L3', 'L2']")];
@@ -121,9 +124,10 @@ fn bundle_failure_is_reported_upstream() {
     assert_eq!(lost, [("link-down", 5 + 21), ("lost-in-flight", 2)]);
 }
 
-/// L0 and L2 switch when L0-L1 fails, 20 ms later: packet 249 is on the link then, and 250 to 269 come to L0
-/// until it switches. For the bundle nothing is switched: its last lightpath fails at 200 ms, and L1 goes on
-/// sending to both in turn until it knows at 310 ms that lightpath0 works again, 10 ms later than it does.
+/// L0 and L2 switch 20 ms after L0-L1 fails. Packet 249 is on the link then, and 250 to 269 arrive
+/// at L0 until it switches. Nothing is switched for the bundle. Its last lightpath fails at 200 ms.
+/// L1 alternates between both until it detects at 310 ms that lightpath0 works again, after a delay
+/// of 10 ms.
 #[test]
 fn another_link_of_the_path_is_protected_by_itself() {
     let only = ("protection.0.link", "['L0', 'L1']");
@@ -137,7 +141,7 @@ fn another_link_of_the_path_is_protected_by_itself() {
     assert_eq!((switches.as_str(), &lost[0]), ("", &("link-down", 5 + 100 + 5)));
 }
 
-/// TCP through the bundle, too, with ACKs on the way back; both engines, in one piece and forked.
+/// TCP through the bundle, with ACKs on the return path; both engines, as a whole and forked.
 #[test]
 fn a_run_is_the_same_however_it_is_made() {
     let main =
@@ -188,7 +192,7 @@ fn a_bundle_needs_the_capacity_of_all_its_lightpaths() {
     assert_eq!((spare.working, spare.spare, spare.rate.bps()), (4, 4, 16_000_000_000));
 }
 
-/// A link of the bundle has no backup of its own, where a path that names it has.
+/// A link of the bundle has no separate backup path, unless a path names it.
 #[test]
 fn a_lightpath_is_protected_on_a_path_that_names_it() {
     let set = [("protection.0.link", "lightpath0")];

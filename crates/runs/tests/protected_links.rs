@@ -85,10 +85,10 @@ fn ms(time: optcp_units::Time) -> u64 {
     time.as_ps() / 1_000_000_000
 }
 
-/// What is at A from 1000 to 1050 ms is lost, and so are five packets on the line. After that they go around, to the end or
-/// until 2 s, and routers never know.
+/// Packets at A from 1000 to 1050 ms are lost, and so are five packets on the line. Later packets
+/// use the backup path, to the end or until 2 s, and routers detect nothing.
 #[test]
-fn the_backup_is_used_before_routers_know() {
+fn backup_is_used_before_routers_detect_the_failure() {
     for (revert, around) in [("none", 2994 - 1045 + 1), ("electrical", 1994 - 1045 + 1)] {
         let run = run(&[("protection.0.revert", revert)]);
         assert_eq!((dropped(&run, "link-down"), dropped(&run, "lost-in-flight")), (50, 5));
@@ -102,8 +102,9 @@ fn the_backup_is_used_before_routers_know() {
     }
 }
 
-/// At 1200 ms both ends know, before the backup is used, and announce it; with no time for flooding and routes A sends
-/// packets over B at once, which C answers for its own way. From 1300 ms the backup is used: that is a repair, known 200 ms later.
+/// At 1200 ms both ends detect the failure, earlier than the switchover, and flood it. Without
+/// delays for flooding and routes, A immediately sends packets over B, which C does for its own
+/// direction. From 1300 ms the backup path is used: that counts as a repair, detected 200 ms later.
 #[test]
 fn routers_see_the_link_fail_until_the_backup_is_used() {
     let run = run(&[("protection.0.switch_delay", "300 ms")]);
@@ -121,7 +122,7 @@ fn routers_see_the_link_fail_until_the_backup_is_used() {
 
 /// Every link gets a bypass, in both directions; the hosts' links have none.
 #[test]
-fn links_that_have_a_way_around_are_protected() {
+fn links_with_a_detour_are_protected() {
     let set = [("protection", r#"[{ backup = "auto", switch_delay = "50 ms", scheme = "1:1" }]"#)];
     let found = scenario(&set);
     let plan = found.plan();
@@ -136,9 +137,11 @@ fn links_that_have_a_way_around_are_protected() {
     assert_eq!(dropped(&run(&set), "lost-in-flight"), 5);
 }
 
-/// The copy that leaves S at k ms comes to C at k + 10.16 ms, the other one at k + 20.32 ms. The first are whole up to k = 989. 50 ms
-/// after the failure C takes the others: from k = 1030 on. It goes on taking them. Lost are those from k = 990 to 1029, five of them on
-/// the line; of all others C takes one copy and discards one, up to k = 2979 for the second copies and 2989 for the first.
+/// The copy that leaves S at k ms arrives at C at k + 10.16 ms, the other one at k + 20.32 ms. The
+/// first copies arrive up to k = 989. 50 ms after the failure C selects the second copies, from k =
+/// 1030 on, and keeps that selection. Packets from k = 990 to 1029 are lost, five of them on the
+/// line. Of all others C accepts one copy and discards one, up to k = 2979 for the second copies
+/// and 2989 for the first.
 #[test]
 fn one_plus_one_selects_at_the_far_end_of_the_link() {
     let run = run(&[("protection.0.scheme", "1+1"), ("protection.0.capacity", "shared")]);

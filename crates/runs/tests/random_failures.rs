@@ -1,4 +1,4 @@
-//! Failures at random instants.
+//! Failures at random times.
 
 use optcp_runs::{Cancel, Run, RunOptions, run_branches};
 use optcp_scenario::Scenario;
@@ -27,8 +27,8 @@ fn seen(run: &Run) -> Vec<Time> {
     steps.iter().map(|step| step.at).collect()
 }
 
-/// All links of the node fail together and work again 1.5 s later, within the range, at another instant
-/// with each seed and at the same one whatever else a scenario changes.
+/// All links of the node fail together and work again 1.5 s later, within the range. The time
+/// differs between seeds, and does not depend on other parts of the scenario.
 #[test]
 fn a_failure_keeps_its_length_wherever_it_falls() {
     let mut starts = Vec::new();
@@ -52,7 +52,7 @@ fn a_failure_keeps_its_length_wherever_it_falls() {
     assert!(starts[0] < ms(1500) && starts[19] > ms(2500), "spread over the range: {starts:?}");
 }
 
-/// Who waits for runs is told of all the time that they simulate.
+/// The progress callback reports all the simulated time.
 #[test]
 fn runs_tell_how_much_time_they_have_simulated() {
     let scenario = Scenario::parse(WORLD, "random.toml", &[]).expect("a world");
@@ -63,10 +63,10 @@ fn runs_tell_how_much_time_they_have_simulated() {
     }
 }
 
-/// A cable with both links of B, and with two of three parallel ones besides: its cut is that of the node, and
-/// what lies beside it works on.
+/// A cable with both links of B, and with two of three parallel links elsewhere. Its cut equals the
+/// node's failure, and links outside the cable keep working.
 #[test]
-fn links_that_share_a_risk_fail_at_one_instant() {
+fn links_that_share_a_risk_fail_together() {
     let cable = WORLD.replace("node = \"B\"", "links = [[\"A\", \"B\"], [\"C\", \"B\"]]");
     for seed in 1..=3 {
         let (node, links) = (run(WORLD, seed, &[]), run(&cable, seed, &[]));
@@ -86,14 +86,15 @@ failures = [{ links = ["fibre0", "fibre2"], at = "1 s", repair = "2 s", later = 
         let lost: u64 = run.drops.iter().map(|&(_, count)| count).sum();
         i64::try_from(lost).expect("few")
     };
-    // For a second two of three packets are lost; those of the whole bundle, and those of one direction back.
+    // For a second, two of three packets are lost. A failure of the whole bundle loses all packets,
+    // and one of the reverse direction none.
     assert!((lost(&[]) - 200).abs() <= 1, "{}", lost(&[]));
     assert!((lost(&[("failures.0.links", "[\"all\"]")]) - 300).abs() <= 1);
     let back = [("failures.0.links", "[[\"B\", \"A\"]]"), ("failures.0.direction", "forward")];
     assert_eq!(lost(&back), 0);
 }
 
-/// One draw for both ends of B, or one for each: two worlds, which must not be taken for one another.
+/// One draw for both ends of B, or one for each: two scenarios, which must have different digests.
 #[test]
 fn joint_and_separate_draws_give_different_digests() {
     let entry = |link| {
@@ -106,7 +107,7 @@ fn joint_and_separate_draws_give_different_digests() {
     let digest =
         |text: &str| Scenario::parse(text, "one.toml", &[]).expect("a world").sha256().to_owned();
     assert_ne!(digest(WORLD), digest(&apart));
-    // Nor may the draw of what comes behind them.
+    // The draw of later failures must differ, too.
     let fixed = WORLD.replace(
         ", later = \"uniform(0 s, 2 s)\" }]",
         " }, { link = [\"C\", \"A\"], at = \"5 s\", later = \"uniform(0 s, 2 s)\" }]",
@@ -115,9 +116,9 @@ fn joint_and_separate_draws_give_different_digests() {
     assert_ne!(digest(&fixed), digest(&two));
 }
 
-/// The emulation of an optical switch-back cuts the backup 20 ms after the way back, at 2.021 s. The second failure, at
-/// 2.010 s, has packets on the backup again from 2.011 s on: then nothing is cut, and what is lost is what an
-/// electrical switch-back loses.
+/// The emulation of an optical switch-back cuts the backup path 20 ms after the reversion, at 2.021
+/// s. After the second failure, at 2.010 s, packets use the backup path again from 2.011 s on.
+/// Nothing is cut then, and the losses equal those with an electrical switch-back.
 #[test]
 fn a_backup_that_is_in_use_again_is_not_cut() {
     let text = r#"
@@ -134,7 +135,8 @@ failures = [
 "#;
     let [emulated, electrical] = ["optical-emulated", "electrical"]
         .map(|revert| run(text, 1, &[("parameters.revert", revert)]).drops);
-    // Nothing is left on the backup 20 ms after the last way back but what the emulation means to lose.
+    // 20 ms after the last reversion, the backup path holds only the packets that the emulation is
+    // supposed to lose.
     let lost = |drops: &[(&str, u64)]| drops.iter().map(|&(_, count)| count).sum::<u64>();
     assert!(lost(&emulated) <= lost(&electrical) + 10, "{emulated:?} {electrical:?}");
 }

@@ -69,8 +69,9 @@ fn packets(series: &Series, port: &str) -> Vec<u64> {
     bytes[number * intervals..(number + 1) * intervals].iter().map(|bytes| bytes / 1000).collect()
 }
 
-/// The packet that leaves S at k ms is at A 1.008 ms later. The bundle is down from 300 to 500 ms; 10 ms later
-/// A goes around by its alternate, and 50 ms after that by its new table, which changes no way.
+/// The packet that leaves S at k ms arrives at A 1.008 ms later. The bundle is down from 300 to 500
+/// ms. 10 ms later A uses its alternate, and 50 ms after that its new table, which gives the same
+/// path.
 #[test]
 fn a_bundle_is_one_link_that_fails_when_all_of_its_links_have() {
     let run = run(DETOUR, &[], 1);
@@ -79,11 +80,12 @@ fn a_bundle_is_one_link_that_fails_when_all_of_its_links_have() {
     assert_eq!(packets(ports, "fibre0:A->B"), [50, 0, 0, 0, 0, 0, 50]);
     assert_eq!(packets(ports, "fibre1:A->B"), [49, 100, 100, 0, 0, 90, 50]);
     assert_eq!(packets(ports, "A->C"), [0, 0, 0, 90, 100, 10, 0]);
-    // One is under way on each fibre that fails, and ten come before A knows.
+    // One is in flight on each fibre that fails, and ten arrive until A detects the failure.
     assert_eq!(run.drops, [("link-down", 10), ("lost-in-flight", 2)]);
 }
 
-/// The failure of one fibre is nobody's news. Both ends of the bundle have ways to two others over it.
+/// The failure of one fibre is not reported. Both ends of the bundle have paths to two others over
+/// it.
 #[test]
 fn routers_detect_and_report_bundle_failures() {
     let record = run(DETOUR, &[], 1).routing.unwrap();
@@ -109,8 +111,8 @@ fn routers_detect_and_report_bundle_failures() {
     assert_eq!(of("S", "R"), ("S->A".to_owned(), String::new()));
 }
 
-/// The node behind the bundle on the shortest path is R, the fifth of the nodes: number 4 of two links is the
-/// first one; back it is S, number 0.
+/// The node after the bundle on the shortest path is R, the fifth of the nodes. Number 4 of two
+/// links is the first one. In the reverse direction it is S, number 0.
 #[test]
 fn static_selection_goes_by_the_node_behind_the_bundle() {
     let set = [("parameters.selection", "destination")];
@@ -146,7 +148,8 @@ fn tunnels_lead_through_bundles() {
     }
 }
 
-/// With TCP both ways, every selection, members failing one after the other, and routers that act apart.
+/// With TCP in both directions, every selection, members that fail in turn, and independent
+/// routers.
 #[test]
 fn engines_agree_on_bundles_under_routing() {
     let flows = r#"flows = [
@@ -172,8 +175,9 @@ fn engines_agree_on_bundles_under_routing() {
     }
 }
 
-/// A's way to D fails; LFA goes over the bundle to N (M would send packets back), TI-LFA over that to M. In both
-/// worlds the way is the first that A lays anew, so it has one number: the branches must not share it.
+/// A's path to D fails. LFA uses the bundle to N (M would send packets back), TI-LFA the bundle to
+/// M. In both scenarios this path is the first that A installs, so it has the same number: the
+/// branches must not share it.
 #[test]
 fn branches_part_where_one_number_names_two_bundles() {
     let text = r#"

@@ -43,7 +43,7 @@ fn with_tail(routers: usize) -> String {
 /// the tail forward it. On the backup A-B-D-C it is A, B, D, C and the tail, of which B stands inside
 /// the tunnel from A to D.
 #[test]
-fn the_time_to_live_left_at_the_receiver_is_that_of_each_model() {
+fn remaining_time_to_live_matches_each_model() {
     let quiet = [("failures.0.at", "1 ms"), ("failures.0.repair", "2 ms")];
     let failing = [("failures.0.at", "1 ms"), ("failures.0.repair", "4 s")];
     for (routers, failure, ttl, expires) in [
@@ -112,14 +112,15 @@ fn maintenance_loses_nothing() {
         let expected = if direction == "both" { &["A", "C", "A", "C"][..] } else { &["A", "A"] };
         assert_eq!(routers, expected);
     }
-    // A round trip takes 30 ms; what comes to the closed port before the failure is known is lost.
+    // A round trip takes 30 ms; packets that arrive at the closed port until the detection are
+    // lost.
     let late = [("failures.0.packets", "kept"), ("routing.detection", "35 ms")];
     let drops = run(SQUARE, &late, 1).drops;
     assert!(matches!(drops[..], [("link-down", lost)] if lost > 0), "{drops:?}");
 }
 
 #[test]
-fn branches_of_a_sweep_share_their_warm_up_and_agree_with_runs_of_their_own() {
+fn branches_of_a_sweep_share_warm_up_and_equal_separate_runs() {
     let links = ["[\"A\", \"C\"]", "[\"A\", \"B\"]", "[\"B\", \"D\"]", "[\"C\", \"D\"]"];
     let world = |link: &&str, packets| {
         scenario(SQUARE, &[("failures.0.link", link), ("failures.0.packets", packets)])
@@ -142,8 +143,8 @@ fn branches_of_a_sweep_share_their_warm_up_and_agree_with_runs_of_their_own() {
 
 #[test]
 fn coverage_counts_pairs_of_router_and_destination() {
-    // Six nodes: 30 pairs. Hosts hang on one link: of S to 5 others, of R to 5 others, and to S and to R
-    // from A and C over the host's own link, nothing else is left: 12 pairs that nothing can protect.
+    // Six nodes: 30 pairs. Hosts are attached by one link. This leaves 12 pairs unprotectable: S to
+    // 5 others, R to 5 others, and A to S and C to R over the host's link.
     let of = |repair| scenario(SQUARE, &[("routing.repair", repair)]).coverage().unwrap();
     for (repair, protected, tunnels) in
         [("none", 0, 0), ("lfa", 6, 0), ("remote-lfa", 18, 12), ("ti-lfa", 18, 12)]

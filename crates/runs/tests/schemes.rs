@@ -1,5 +1,6 @@
-//! Protection schemes in runs: when which node switches, and how long packets then take, against the
-//! GMPLS paper's Tables 7 and 8 (scenario D: a = 40, b = 1, c = 10 ms, d_l = 20, d_p = 60 ms).
+//! Protection schemes in runs: switching nodes, switching times, and packet delays after them. They
+//! are compared with the GMPLS paper's Tables 7 and 8 (scenario D: a = 40, b = 1, c = 10 ms, d_l =
+//! 20, d_p = 60 ms).
 
 use optcp_runs::{Cancel, Run, RunOptions, Values, run_branches};
 use optcp_scenario::Scenario;
@@ -45,8 +46,8 @@ fn column<'r>(run: &'r Run, series: &str, name: &str) -> &'r Values {
     &series.columns.iter().find(|one| one.name == name).expect("it has the column").values
 }
 
-/// Milliseconds that the first data packet sent in each second took, and its ACK, with transmission
-/// times (5 or 10 us in all) cut off; `None` where one of them was lost.
+/// Returns the one-way times, in milliseconds, of the first data packet sent in each second, and of
+/// its ACK. Transmission times (5 or 10 us in all) are rounded off. `None` if one of them was lost.
 fn one_way_ms(run: &Run, second: u64) -> Option<(u64, u64)> {
     let (Values::U64(at), Values::U8(event), Values::U32(seq)) = (
         column(run, "packets", "time_ps"),
@@ -79,7 +80,7 @@ const ARRIVED: u8 = 2;
 const ACKNOWLEDGED: u8 = 3;
 
 #[test]
-fn each_scheme_switches_when_and_where_table_8_says() {
+fn switchovers_match_table_8() {
     let list = |scheme| switches(&with_scheme(scheme));
     let local = [
         "5005 L1 data backup",
@@ -107,7 +108,7 @@ fn each_scheme_switches_when_and_where_table_8_says() {
         "10151 L3 acks working",
     ];
     assert_eq!(list("1:1"), one_to_one);
-    // Told after a or c; then 111 ms down the backup and 111 ms up again.
+    // Notified after a or c; then 111 ms along the backup path and 111 ms back.
     let restoration = [
         "5237 L3 acks backup",
         "5267 L0 data backup",
@@ -118,7 +119,7 @@ fn each_scheme_switches_when_and_where_table_8_says() {
 }
 
 #[test]
-fn packets_take_as_long_as_table_8_says() {
+fn packet_delays_match_table_8() {
     for (scheme, during) in [
         ("local", (73, 73)),
         ("path", (113, 113)),
@@ -167,11 +168,11 @@ fn dropped(run: &Run, reason: &str) -> u64 {
     run.drops.iter().find(|(name, _)| *name == reason).map_or(0, |&(_, count)| count)
 }
 
-/// The restored path is 20 ms shorter, 10 packets: they are overtaken or discarded (and then sent
-/// again). The exact rule discards from the first packet on, which leaves L1 at most 2 ms after 10 s;
-/// the emulation from 10.001 s on.
+/// The restored path is 20 ms shorter, 10 packets: they are overtaken or discarded (and then
+/// retransmitted). The exact rule discards from the first packet on, which leaves L1 at most 2 ms
+/// after 10 s; the emulation from 10.001 s on.
 #[test]
-fn a_way_back_overtakes_where_it_merges_and_discards_where_it_does_not() {
+fn reversion_overtakes_with_merging_and_discards_otherwise() {
     let electrical = stream(&[]);
     let window = (10_000, 10_300);
     assert!(overtakings(&rows(&electrical, ARRIVED, window)) > 0);
@@ -201,11 +202,12 @@ fn a_way_back_overtakes_where_it_merges_and_discards_where_it_does_not() {
     assert!(drops.iter().all(|&(at, _)| at >= 10_001_000_000_000), "not before the first light");
 }
 
-/// 1+1 on a longer backup loses nothing at the failure: when the dark reaches L3 the copies of what it
-/// swallowed are still under way, and before them those of the last 111 - 51 - 5 = 55 ms or so, which
-/// have arrived already. At the way back it loses what the backup is longer by, 60 ms.
+/// 1+1 on a longer backup path loses nothing at the failure. When the loss of signal reaches L3,
+/// copies of the lost packets are still in flight. The copies ahead of them, of the last 111 - 51 -
+/// 5 = 55 ms or so, belong to packets that have already arrived. The reversion loses as much as the
+/// backup path is longer, 60 ms.
 #[test]
-fn one_plus_one_loses_nothing_to_the_failure() {
+fn one_plus_one_is_lossless_at_the_failure() {
     let settings = [
         ("parameters.scheme", "1+1"),
         ("parameters.revert", "optical"),
@@ -232,7 +234,7 @@ fn one_plus_one_loses_nothing_to_the_failure() {
     let (missing, _) = gaps((9_900, 10_100));
     assert!((25..=31).contains(&missing), "{missing} packets of 2 ms are missing");
     let count = |name| run.counts.iter().find(|(key, _)| *key == name).expect("a count").1;
-    // The copies are those of packets that reached L0 or L3, which is all but the last few.
+    // Every packet that reached L0 or L3 has a copy, which is all but the last few.
     let (sent, copied) = (count("sent"), count("copied"));
     assert!(copied <= sent && sent - copied < 500, "{copied} of {sent}");
     let expected = [
@@ -274,7 +276,7 @@ fn hellos_are_missed_within_the_detection_time() {
     }
 }
 
-/// A node that fails takes all of its links with it: L2's failure is known at L1 as that of L1-L2.
+/// A failing node takes down all of its links: L1 detects L2's failure as a failure of L1-L2.
 #[test]
 fn a_node_failure_is_protected_around_the_node() {
     let text = WORLD
@@ -294,7 +296,8 @@ fn a_node_failure_is_protected_around_the_node() {
     assert_eq!(one_way_ms(run, 7), Some((113, 113)));
 }
 
-/// Branches that differ in scheme, way back, capacity or length of the backup are the runs themselves.
+/// Branches that differ in scheme, reversion, capacity or length of the backup path equal separate
+/// runs.
 #[test]
 fn a_shared_warm_up_changes_nothing() {
     let settings = |list: &[(&str, &str)]| {
@@ -336,8 +339,8 @@ fn a_shared_warm_up_changes_nothing() {
     assert!(forked >= 6, "{at:?}");
 }
 
-/// Every link of the path fails in turn. Looped packets pass what lies between the fault and the end
-/// that they loop to twice: 0, 40 or 41 ms for data, 11, 10 or 0 ms for ACKs.
+/// Every link of the path fails in turn. Looped packets pass the links between the failure and the
+/// end of the loop twice. This takes 0, 40 or 41 ms for data, 11, 10 or 0 ms for ACKs.
 #[test]
 fn every_link_of_the_path_is_protected_from_end_to_end() {
     let text = WORLD.replace("link = [\"L1\", \"L2\"]\nbackup", "backup");
@@ -362,9 +365,9 @@ fn every_link_of_the_path_is_protected_from_end_to_end() {
     }
 }
 
-/// Links of Fig. 17 in both directions: local needs three for one link; path protection three for the
-/// three of the path; a loop also the way back from each fault, which is the links L0-L1 and L1-L2
-/// against the data and L2-L3 and L1-L2 against the ACKs.
+/// Links of Fig. 17 in both directions. Local protection needs three for one link; path protection
+/// needs three for the three of the path. A loop also needs the reverse path from each failure.
+/// These are L0-L1 and L1-L2 for the data, and L2-L3 and L1-L2 for the ACKs.
 #[test]
 fn spare_capacity_is_counted_by_directions_of_links() {
     let spare = |scheme: &str| {

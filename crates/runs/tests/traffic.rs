@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use optcp_runs::{Cancel, Column, Engine, Run, RunOptions, Series, Values, run_branches};
 use optcp_scenario::Scenario;
 
-/// A line of 10 Mb/s with a way around its middle.
+/// A line of 10 Mb/s with a second path around its middle.
 const WORLD: &str = r#"
 stop = "20 s"
 parameters = { at = "10 s" }
@@ -16,7 +16,7 @@ links = [
 ]
 "#;
 
-/// A source over the line, with the rest of what it needs.
+/// Returns a source over the line, with the given additional keys.
 fn source(group: &str, rest: &str) -> String {
     format!(
         "[[traffic]]
@@ -59,8 +59,8 @@ fn numbers(series: &Series, name: &str) -> Vec<u64> {
 const WATCHED: &str =
     "[[observe]]\nname = \"datagrams\"\nkind = \"datagrams\"\ninterval = \"1 s\"\n";
 
-/// 100 packets a second at even distances from 1 s on, 2 s not included: 1250 B take 1 ms over each of three
-/// links and 1 ms along each.
+/// 100 packets per second at even distances from 1 s until 2 s (exclusive). 1250 B take 1 ms over
+/// each of three links, plus a delay of 1 ms each.
 #[test]
 fn an_even_source_sends_its_packets_and_they_take_their_time() {
     let even = "process = \"constant\"\nrate = \"1 Mbps\"\nstart = \"1 s\"\nuntil = \"2 s\"";
@@ -116,7 +116,7 @@ fn datagrams_follow_the_routing() {
     ));
     let [sent, arrived]: [u64; 2] =
         ["sent_packets", "arrived_packets"].map(|name| numbers(&run.series[0], name).iter().sum());
-    // 2000 on average with a deviation of 45; a few are under way at the end.
+    // 2000 on average with a deviation of 45; a few are in flight at the end.
     assert!(sent.abs_diff(2000) < 180 && sent - arrived < 10, "{sent}, {arrived}");
 }
 
@@ -135,10 +135,10 @@ name = "completions"
 kind = "completions"
 "#;
 
-/// A flow of one segment ends when the segment is there: 1040 B take 0.832 ms over each of three links, and
-/// 1 ms along each. Few of them meet.
+/// A flow of one segment ends when the segment arrives. 1040 B take 0.832 ms over each of three
+/// links, plus a delay of 1 ms each. Few of them meet.
 #[test]
-fn flows_come_at_random_and_end_when_their_data_is_there() {
+fn random_flows_end_when_their_data_have_arrived() {
     let run = run(COME_AND_GO);
     let series = &run.series[0];
     let (start, end) = (numbers(series, "start_ps"), numbers(series, "time_ps"));
@@ -166,7 +166,7 @@ fn flows_that_had_no_time_to_end_are_listed() {
     }
 }
 
-/// Arrivals, sizes and the traffic of others come from streams of their own.
+/// Arrivals, sizes and the traffic of others use separate random streams.
 #[test]
 fn draws_are_independent_of_each_other() {
     let starts = |rest: &str, set: &[(&str, &str)]| {
@@ -187,7 +187,7 @@ fn draws_are_independent_of_each_other() {
     assert_eq!(starts(&beside, &[]), plain);
 }
 
-/// Branches that fail at other instants share the run up to there, and come out as runs of their own.
+/// Branches that fail at different times share the run up to that time, and equal separate runs.
 #[test]
 fn forked_runs_with_traffic_are_the_runs_themselves() {
     let renewal =
@@ -212,7 +212,7 @@ fn forked_runs_with_traffic_are_the_runs_themselves() {
 /// Of 1 flow and 1 datagram a second in a second, none come with probability 1/e each: over twenty seeds
 /// every combination does. A series has a row a group and a value an interval all the same.
 #[test]
-fn groups_of_which_nothing_comes_have_rows_of_zeros() {
+fn groups_without_arrivals_have_rows_of_zeros() {
     let world = r#"
         nodes = [{ names = ["A", "B"] }]
         links = [{ chain = ["A", "B"], rate = "10 Mbps", delay = "1 ms", queue = "10 packets" }]
@@ -257,11 +257,12 @@ fn groups_of_which_nothing_comes_have_rows_of_zeros() {
                 );
             }
         }
-        // What is in the rows: each group has its own, and nothing where nothing came.
+        // Contents of the rows: each group has its own, which is empty in intervals without
+        // arrivals.
         let (all, last, two) = [0, 1, 2].map(|i| numbers(&run.series[i], "bytes")).into();
         let sum = |values: &[u64]| values.iter().sum::<u64>();
         let came = [0, 1].map(|group| run.arrived[group].routes.len());
-        // What came at the very end has not arrived.
+        // Packets sent at the very end have not arrived.
         assert!(came[0] > 0 || sum(&all[..4]) == 0);
         assert!(came[1] > 0 || sum(&all[8..]) == 0);
         assert!(sum(&all[4..8]) > 0);

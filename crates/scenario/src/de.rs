@@ -172,7 +172,7 @@ impl<'de> IntoDeserializer<'de, Error> for &'de Node {
     }
 }
 
-/// The entries of a table, one after the other.
+/// The entries of a table, in order.
 struct Entries<'de> {
     entries: std::slice::Iter<'de, Entry>,
     value: Option<&'de Node>,

@@ -30,8 +30,8 @@ pub(crate) fn json(plan: &Plan) -> String {
     text(plan, &plan.title, resolved_tcp)
 }
 
-/// Returns the SHA-256 of the scenario in hexadecimal. Title and TCP parameters equal to those of profile
-/// `rfc` are omitted.
+/// Returns the SHA-256 of the scenario in hexadecimal. The title is omitted, and so are TCP
+/// parameters equal to profile `rfc`.
 pub(crate) fn sha256(plan: &Plan) -> String {
     let defaults = resolved_tcp(&Profile::Rfc.config());
     let changed = |config: &Config| {

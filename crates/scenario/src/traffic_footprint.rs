@@ -26,8 +26,8 @@ pub(crate) fn crossed(plan: &Plan, group: Option<usize>) -> TrafficFootprint {
         found.links.extend(bundles.flat_map(|bundle| &bundle.members).map(|member| member.0));
     }
     match &plan.forwarding {
-        Some(written) => ways_that_are_written(plan, written, flows(), &mut found),
-        None => ways_that_are_routed(plan, flows(), &mut found),
+        Some(written) => written_paths(plan, written, flows(), &mut found),
+        None => routed_paths(plan, flows(), &mut found),
     }
     // A virtual output queue may be served over any of its paths.
     let voqs = found.links.iter().filter_map(|&link| plan.links[link].voq.as_ref());
@@ -42,7 +42,7 @@ pub(crate) fn crossed(plan: &Plan, group: Option<usize>) -> TrafficFootprint {
 }
 
 /// Returns the paths of static forwarding: any path of the entries may be used.
-fn ways_that_are_written<'p>(
+fn written_paths<'p>(
     plan: &'p Plan,
     written: &ForwardingPlan,
     flows: impl Iterator<Item = &'p FlowPlan>,
@@ -59,7 +59,7 @@ fn ways_that_are_written<'p>(
 
 /// Returns the paths of routed flows. ACKs take the shortest path back, which may differ from the path of the
 /// data. With ECMP, both take all paths of minimum cost.
-fn ways_that_are_routed<'p>(
+fn routed_paths<'p>(
     plan: &'p Plan,
     flows: impl Iterator<Item = &'p FlowPlan>,
     found: &mut TrafficFootprint,

@@ -170,7 +170,7 @@ fn colours_are_optional() {
     assert_eq!(diagnostic.to_string(), diagnostic.render(false));
 }
 
-/// What the messages of `hystart` ask for is enough.
+/// Following the messages of `hystart` is sufficient.
 #[test]
 fn hystart_with_round_trips_of_most_acks() {
     for (profile, more) in [

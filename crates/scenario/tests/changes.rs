@@ -80,7 +80,8 @@ fn days(plan: &Plan, schedule: &SchedulePlan) -> (BTreeMap<String, Vec<(u64, boo
     (found, schedule.period.map_or(0, |period| period.as_ps() / 1_000_000))
 }
 
-/// Four members: matching 0 joins 1 and 3 (0 and 2 wait), 1 joins 0-1 and 2-3, 2 joins 0-2 (1 and 3 wait), 3 joins 0-3 and 1-2.
+/// Four members. Matching 0 joins 1 and 3 (0 and 2 wait), 1 joins 0-1 and 2-3, 2 joins 0-2 (1 and 3
+/// wait). Matching 3 joins 0-3 and 1-2.
 #[test]
 fn round_robin_connects_each_pair_once_per_cycle() {
     let text = format!(
@@ -107,8 +108,8 @@ fn round_robin_connects_each_pair_once_per_cycle() {
     assert_eq!(first.len(), 6);
 }
 
-/// Of two switches the first has the matchings 0 and 2, the second 1 and 3, half a slot later; its last day lasts into the
-/// next cycle.
+/// The first of two switches has the matchings 0 and 2, the second 1 and 3, half a slot later. Its
+/// last day lasts into the next cycle.
 #[test]
 fn staggered_rotor_switches_reconfigure_in_turn() {
     let text = format!(

@@ -2,7 +2,8 @@
 
 use optcp_scenario::{Scenario, WarningKind};
 
-/// From `w` to `e` over `n`, with a way around over `s`; and from `w` to `x` over `n`, with one over `t`. Four hosts at `w`.
+/// From `w` to `e` over `n`, with a second path over `s`. From `w` to `x` over `n`, with a second
+/// path over `t`. Four hosts at `w`.
 const NETWORK: &str = r#"
 stop = "9 s"
 nodes = [{ group = "A", count = 4 }, { names = ["w", "n", "s", "t", "e", "x"] }, { group = "B", count = 4 }, { names = ["C"] }]
@@ -68,7 +69,8 @@ fn circuit(way: &str, kbps: u64) -> (String, u64) {
     (way.to_owned(), kbps)
 }
 
-/// Four hosts on one working path have one circuit, with the rate of that path: whatever fails, no more goes over it.
+/// Four hosts on one working path have one circuit, with the rate of that path: no failure sends
+/// more traffic over it.
 #[test]
 fn paths_with_one_backup_share_one_circuit() {
     let world = read(&format!("{TO_B}{}", entry("\"f\"", "capacity = \"reserved\"")), &[]);
@@ -162,7 +164,7 @@ fn reserved_rate_is_limited_by_spare() {
     assert_eq!(said, [""; 0]);
 }
 
-/// Copies of 1+1 travel all the time, so they have circuits of their own unless the file says otherwise.
+/// 1+1 sends copies all the time, so its circuits are reserved by default.
 #[test]
 fn one_plus_one_reserves_by_default() {
     let scheme = |name: &str, set: &[(&str, &str)]| {

@@ -94,7 +94,8 @@ fn each_of_k_shortest_paths_has_flows() {
     assert_eq!(names.iter().collect::<std::collections::BTreeSet<_>>().len(), 6);
 }
 
-/// From A the pair is A B D F and A C E F, each of cost 5, and not the shortest path of cost 3.
+/// From A, the disjoint pair is A B D F and A C E F, each of cost 5. It does not contain the
+/// shortest path of cost 3.
 #[test]
 fn shortest_pair_allows_a_disjoint_backup() {
     let flows = "[[flows]]\ngroup = \"web\"\nfrom = \"A\"\nto = \"F\"\n";
@@ -161,7 +162,8 @@ fn pairs_are_drawn_once_or_per_run() {
     assert_eq!(each.summary().flows, 4);
 }
 
-/// A matrix has two pairs, of which one is three times as likely; a pair of weight zero is none.
+/// A matrix has two pairs, of which one is three times as likely. A pair of weight zero does not
+/// count.
 #[test]
 fn pair_probabilities_follow_the_matrix() {
     let more = "[[flows]]\ngroup = \"web\"\npairs = { among = \"core\", matrix = \"m.csv\", count = 4000, seed = 1 }\npath = \"shortest\"\nsize = \"1 segments\"\n";
@@ -200,7 +202,8 @@ fn arrival_rate_follows_from_load() {
     assert!((rate - 50.0).abs() < 1e-3, "{rate}");
 }
 
-/// In kB 0.3 x 0.5 + 0.2 x 1 + 0.5 x 7 = 3.85 on average, with headers 3.85 x 1250 / 1210: 5 Mb/s are 157.143 of them a second.
+/// In kB the mean is 0.3 x 0.5 + 0.2 x 1 + 0.5 x 7 = 3.85, and with headers 3.85 x 1250 / 1210. At
+/// 5 Mb/s this gives 157.143 flows per second.
 #[test]
 fn sizes_are_read_from_a_table() {
     let flows = "[tcp.t]\nmss = \"1210 B\"\nheader = \"40 B\"\n[[flows]]\ngroup = \"web\"\nfrom = \"H\"\nto = \"F\"\npath = \"shortest\"\ntcp = \"t\"\nload = 0.5\n";
@@ -227,7 +230,8 @@ fn ecmp_spreads_flows_over_paths_of_equal_cost() {
     }
 }
 
-/// Shortest from A to C or D or E and on to F: over A C E F, A B D F, and A B E F or A C E F.
+/// Shortest paths from A to C, D or E, and on to F. Over C it is A-C-E-F, over D A-B-D-F, and over
+/// E A-B-E-F or A-C-E-F.
 #[test]
 fn valiant_spreads_flows_over_nodes() {
     let group = "[[nodes]]\nnames = [\"G\"]\ngroup = \"far\"\n";
@@ -305,7 +309,7 @@ fn named_options_stand_for_settings() {
     assert!(misspelt.contains("did you mean `parameters`?"), "{misspelt}");
 }
 
-/// A queue is one value, whatever stands in its place; what has no kind changes the one that is there.
+/// A queue is one value that replaces any other. A table without `kind` changes the existing queue.
 #[test]
 fn named_option_may_be_a_queue() {
     let sweep = "[sweep.queue]\nshort = { links.0.queue = \"5 packets\" }\n\
@@ -341,7 +345,7 @@ fn several_entries_make_one_group() {
     assert!(world.resolved_json().contains("\"size_segments\":685"), "1 MB in segments of 1460 B");
 }
 
-/// A warning, the end of a file that causes it, and what else is set.
+/// A warning, the end of a file that causes it, and further settings.
 type Cause<'c> = (&'c str, String, &'c [(&'c str, &'c str)]);
 
 /// Each warning with the file that causes it, and without it silence.
@@ -421,8 +425,9 @@ fn probable_mistakes_cause_warnings() {
     }
 }
 
-/// Linux's R2, 924.6 s after the first retransmission: outages of 924 s and 925 s, of a path alone, of one with a backup, and of
-/// routed flows with another path and without; as means, where one outage in a hundred lasts so long (924.6 s / ln 100 = 200.8 s).
+/// Linux's R2, 924.6 s after the first retransmission, with outages of 924 s and 925 s. The path is
+/// alone or has a backup, and routed flows have another path or not. Random outages warn by their
+/// mean, if one in a hundred lasts that long (924.6 s / ln 100 = 200.8 s).
 #[test]
 fn outage_beyond_linux_timeout_causes_warning() {
     let cut = |link: &str, repair: &str| {

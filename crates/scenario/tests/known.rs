@@ -22,7 +22,8 @@ impl ReferenceResolver for Atlas {
     }
 }
 
-/// Hosts of A (S0, S1 and R0), of B (S2 and R1) and of C (R2); S3 has two links, and S4 leads to another host.
+/// Hosts of A (S0, S1 and R0), of B (S2 and R1) and of C (R2). S3 has two links, and S4 connects to
+/// another host.
 const WORLD: &str = r#"
 stop = "10 s"
 [topology]
@@ -84,7 +85,8 @@ fn hosts_have_the_demands_of_their_cities() {
     assert!(none.is_err_and(|problem| problem.contains("no such pair of nodes")));
 }
 
-/// In Mb/s A has two links of 10 and four of 1, B one and three, C two and one; S3, of no city, two of 1.
+/// In Mb/s, A has two links of 10 and four of 1, B one and three, C two and one. S3, of no city,
+/// has two of 1.
 #[test]
 fn hosts_have_the_gravity_of_their_cities() {
     let found = world(&between(r#"from = "S", to = "R", weights = "gravity""#));
@@ -119,8 +121,8 @@ fn risks(entry: &str) -> Vec<String> {
     plan.risks.iter().map(|risk| format!("{}:{}", risk.name, links(&risk.links))).collect()
 }
 
-/// Bearings at A: C 0, B 90, D 315.004 (tan b = -sin 1 cos 1 / sin 1). At C: A 180, D 270.009. At D: C 89.991, A 134.996. B has
-/// one link to a city. Links of hosts lead nowhere that is known.
+/// Bearings at A: C 0, B 90, D 315.004 (tan b = -sin 1 cos 1 / sin 1). At C: A 180, D 270.009. At
+/// D: C 89.991, A 134.996. B has one link to a city. Links of hosts have unknown bearings.
 #[test]
 fn adjacent_links_of_a_node_share_a_duct() {
     let every = |within| risks(&format!("leaving = \"every\"\nwithin_degrees = {within}"));

@@ -115,8 +115,8 @@ observe = [{ name = "goodput", kind = "goodput", interval = "1 s" }]
 fn coverage_is_computed_per_combination() {
     let square = parsed(SQUARE, &[]);
     let lfa = square.coverage().expect("routed");
-    // By hand: in a square an LFA exists for the neighbour on the other side of the square only, that is for the
-    // opposite router, which both neighbours are equally near to.
+    // Computed by hand: in a square, an LFA exists only for the opposite router, because both
+    // neighbours are equally close to it.
     assert_eq!((lfa.pairs, lfa.protectable, lfa.protected), (12, 12, 4));
     let cells = [
         [("failures.0.link", r#"["C", "D"]"#)],

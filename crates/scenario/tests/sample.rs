@@ -190,7 +190,7 @@ fn parameters_are_evaluated_exactly() {
 }
 
 #[test]
-fn parallel_links_are_told_apart_by_name() {
+fn parallel_links_are_distinguished_by_name() {
     let more = "
         [[links]]
         chain = [\"L2\", \"L1\"]
@@ -296,7 +296,7 @@ fn the_resolved_scenario_has_every_default() {
 }
 
 #[test]
-fn equal_worlds_have_equal_digests() {
+fn equal_scenarios_have_equal_digests() {
     let plain = read(SAMPLE, &[]);
     let respelt =
         read(SAMPLE, &[("parameters.backbone", "10000 kbit/s"), ("tcp.all.tick", "0.1 s")]);

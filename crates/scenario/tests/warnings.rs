@@ -54,8 +54,9 @@ fn equal_starts_are_found_where_flows_meet() {
     assert_eq!(of(&warnings(INCAST, &[("links.1.rate", "100 Mbps")]), "equal-starts"), [""; 0]);
 }
 
-/// 1500 B at 10 Mb/s take 1.2 ms, so that the RTT is about 42.5 ms and its product with the rate 53 kB; over the root of 8 that
-/// is 18.8 kB, of which two segments of 1500 B are more than a tenth, and one is less.
+/// 1500 B at 10 Mb/s take 1.2 ms, so the RTT is about 42.5 ms and the BDP 53 kB. Divided by the
+/// square root of 8, that is 18.8 kB. Two segments of 1500 B are more than a tenth of it, one is
+/// less.
 #[test]
 fn a_shallow_queue_is_found_where_flows_meet() {
     for (queue, found) in [("1 packets", 1), ("2 packets", 0)] {
@@ -137,8 +138,8 @@ fn keys_without_effect_cause_warnings() {
     let class = [("flows.0.class", "3")];
     assert!(of(&warnings(INCAST, &class), "no-effect")[0].contains("`class` of `f`"));
     let queue = "{ kind = \"priority\", limit = \"50 packets\" }";
-    let told_apart = [class[0], ("links.1.queue", queue)];
-    assert_eq!(of(&warnings(INCAST, &told_apart), "no-effect"), [""; 0]);
+    let distinct = [class[0], ("links.1.queue", queue)];
+    assert_eq!(of(&warnings(INCAST, &distinct), "no-effect"), [""; 0]);
 }
 
 #[test]

@@ -222,11 +222,11 @@ pub fn table(run: &Run, scenario: &Scenario, name: &str) -> Option<Table> {
         return Some(scalar_table(&scalars(run, scenario.plan())));
     }
     let observed = || run.series.iter().find(|series| series.name == name).map(Table::of);
-    beside(run, name).or_else(observed)
+    run_only_table(run, name).or_else(observed)
 }
 
 /// Returns a table of [`TABLES`] that does not need the scenario.
-fn beside(run: &Run, name: &str) -> Option<Table> {
+fn run_only_table(run: &Run, name: &str) -> Option<Table> {
     match name {
         "runs" => Some(run_table(run)),
         "switches" => Some(switch_table(run)),
@@ -237,11 +237,11 @@ fn beside(run: &Run, name: &str) -> Option<Table> {
     }
 }
 
-/// Returns the columns of the tables of studies, except those of swept parameters.
+/// Returns the columns of the tables of studies, except swept parameters.
 #[must_use]
 pub fn columns() -> BTreeSet<String> {
     let run = Run::default();
-    let tables = TABLES.into_iter().filter_map(|name| beside(&run, name));
+    let tables = TABLES.into_iter().filter_map(|name| run_only_table(&run, name));
     let all = tables.chain([scalar_table(&[])]).chain(Series::empty().map(|one| Table::of(&one)));
     let own = all.flat_map(|table| table.columns).map(|(name, _)| name);
     own.chain(OF_RUN.map(str::to_owned)).collect()

@@ -37,13 +37,14 @@ const CHANGED: &str = "changed since it was written: its checksum does not fit";
 #[must_use]
 pub fn check(files: &[(PathBuf, String)]) -> Option<(usize, String)> {
     let threads = thread::available_parallelism().map_or(1, usize::from).min(files.len());
-    let mine = |first: usize| {
+    let first_mismatch = |first: usize| {
         let places = (first..files.len()).step_by(threads);
         places.filter_map(|at| wrong_with(&files[at].0, &files[at].1).map(|what| (at, what))).next()
     };
     thread::scope(|scope| {
-        let others: Vec<_> = (1..threads).map(|first| scope.spawn(move || mine(first))).collect();
-        let found = (threads > 0).then(|| mine(0)).flatten();
+        let others: Vec<_> =
+            (1..threads).map(|first| scope.spawn(move || first_mismatch(first))).collect();
+        let found = (threads > 0).then(|| first_mismatch(0)).flatten();
         found.into_iter().chain(others.into_iter().filter_map(|other| other.join().ok()?)).min()
     })
 }
@@ -72,8 +73,8 @@ fn hexadecimal(sha: Sha256) -> String {
     sha.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Reads one table from several files with given checksums, or only the named columns. The metadata are those
-/// of the first file.
+/// Reads one table from several files with given checksums, or only the named columns. The metadata
+/// come from the first file.
 ///
 /// # Errors
 /// If a file cannot be read, does not match its checksum, or has other columns than the first.
@@ -98,7 +99,7 @@ pub fn read(files: &[(PathBuf, String)], columns: Option<&[String]>) -> Result<T
                             && std::mem::discriminant::<Data>(one) == std::mem::discriminant(other)
                     });
                 if !fits {
-                    return Err(wrong("other columns than in the files beside it".to_owned()));
+                    return Err(wrong("columns differ from the other files".to_owned()));
                 }
                 for ((_, all), (_, data)) in all.columns.iter_mut().zip(table.columns) {
                     all.append(data);

@@ -142,7 +142,7 @@ mod tests {
     /// Remission times in weeks of 21 patients with 6-mercaptopurine (E. J. Freireich et al., Blood 21 (1963)
     /// 699-716), the standard example of D. R. Cox, D. Oakes, Analysis of Survival Data, 1984.
     #[test]
-    fn product_limit_estimates_are_those_of_the_textbook() {
+    fn product_limit_estimates_match_the_textbook() {
         let ended = [6, 6, 6, 7, 10, 13, 16, 22, 23].map(|week| (f64::from(week), true));
         let cut =
             [6, 9, 10, 11, 17, 19, 20, 25, 32, 32, 34, 35].map(|week| (f64::from(week), false));
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn without_censoring_estimates_are_those_of_the_sample() {
+    fn without_censoring_estimates_match_the_sample() {
         let sample = survival(&[(8.0, true), (1.0, true), (4.0, true), (2.0, true)]);
         near(sample.mean(), 3.75, 3.75);
         near(sample.quantile(0.5), 2.0, 2.0);
@@ -189,9 +189,9 @@ mod tests {
         assert!(Survival::of(Vec::new()).is_none());
     }
 
-    /// By hand: of three flows that start together, two end after 1 and 2 s and one is censored after 3 s, so
-    /// that the mean is above (1 + 2 + 3) / 3 s. Censored after 1.5 s, it lasts as long as the longer flow:
-    /// 1/3 of 1 s, 2/3 of 2 s.
+    /// Computed by hand: of three flows that start together, two end after 1 and 2 s and one is
+    /// censored after 3 s. The mean is therefore above (1 + 2 + 3) / 3 s. Censored after 1.5 s, it
+    /// lasts as long as the longer flow: 1/3 of 1 s, 2/3 of 2 s.
     #[test]
     fn a_flow_cut_by_the_end_counts_as_later_than_its_cut() {
         let last = survival(&[(1.0, true), (2.0, true), (3.0, false)]);

@@ -6,8 +6,8 @@ use std::path::Path;
 
 use crate::part::File;
 
-/// Writes files below a directory in order, each completely or not at all. Leftovers of a killed process are
-/// overwritten when the same runs are made again.
+/// Writes files below a directory in order, each completely or not at all. Leftovers of a killed
+/// process are overwritten when the same runs are repeated.
 ///
 /// # Errors
 /// Errors of the operating system, with the path.

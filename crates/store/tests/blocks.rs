@@ -109,7 +109,7 @@ fn number(table: &Table, name: &str, (cell, seed): (&str, u64), metric: &str, of
 }
 
 #[test]
-fn a_row_says_which_cell_and_seed_it_is_of() {
+fn rows_name_their_combination_and_seed() {
     let files = made(&[(7, vec![0, 1]), (8, vec![1])]);
     let goodput = table(&files, "goodput");
     let names: Vec<&str> = goodput.columns.iter().map(|(name, _)| name.as_str()).collect();
@@ -139,7 +139,7 @@ fn the_goodput_of_a_file_is_over_its_active_time_too() {
     // A segment takes 8 ms at 1 Mb/s, so 100 of them no less than 800 ms.
     assert!((0.8..1.2).contains(&took_s), "{took_s}");
     assert!((of_short("completed_flows") - 1.0).abs() < 1e-12);
-    // What never ends is active to the run's end, and its goodput no more than the line's rate.
+    // An endless flow is active to the end of the run, and its goodput is limited by the line rate.
     let of_endless = |metric| scalar(&scalars, "early", 1, metric, "endless");
     assert!((of_endless("active_to_s") - 4.0).abs() < 1e-12);
     let whole = of_endless("goodput_bps");
@@ -148,9 +148,9 @@ fn the_goodput_of_a_file_is_over_its_active_time_too() {
     assert!((scalar(&scalars, "early", 1, "utilisation", "A->B") - 0.2).abs() < 1e-12);
 }
 
-/// The line of the endless flow fails at 3 s for good. It takes 8 ms for a segment and 5 ms to the receiver, and has always
-/// something to send: the last segment comes 2.005 + 124 * 0.008 = 2.997 s after the start, 1.003 s before the end. The
-/// other flow had ended.
+/// The line of the endless flow fails permanently at 3 s. A segment takes 8 ms plus 5 ms to the
+/// receiver, and the sender always has data. The last segment arrives 2.005 + 124 * 0.008 = 2.997 s
+/// after the start, 1.003 s before the end. The other flow has ended.
 #[test]
 fn an_outage_is_the_longest_gap_beyond_the_usual_one() {
     let failing = scenario(&[
@@ -207,7 +207,7 @@ fn completion_time_of_an_unfinished_flow_is_beyond_the_end_of_the_run() {
     assert!((of("at_least", "completion_mean_s") - f64::midpoint(ended, 3.5)).abs() < 1e-12);
 }
 
-/// What one run of a world comes to.
+/// Returns the scalars of one run of a scenario.
 fn scalars_of(world: &Scenario) -> Table {
     let cells = [Cell { id: "one", values: &[], scenario: world }];
     let mut files = BTreeMap::new();
@@ -220,9 +220,10 @@ fn scalars_of(world: &Scenario) -> Table {
     table(&files, "scalars")
 }
 
-/// By hand. From 1 s on a source sends 1000 B each 16 ms, which take 8 ms at 1 Mb/s: half of the time one packet is in the
-/// queue, in the whole 4 s three eighths. From 3 s on the line is down, so that all of that second's packets are lost. The endless
-/// flow, which starts at 2 s with 8 ms a segment, has a full line from 3 s on.
+/// Computed by hand. From 1 s on a source sends 1000 B every 16 ms, which take 8 ms at 1 Mb/s. Half
+/// of that time one packet is in the queue, and three eighths of the whole 4 s. From 3 s on the
+/// line is down, so that all packets of that second are lost. The endless flow, which starts at 2 s
+/// with 8 ms per segment, fills its line from 3 s on.
 #[test]
 fn metrics_after_a_warm_up_cover_the_measured_part_alone() {
     let observe = r#"[
@@ -263,7 +264,7 @@ fn metrics_after_a_warm_up_cover_the_measured_part_alone() {
     );
     assert!(of(&before, "drop_share", "").abs() < 1e-12);
     assert!((of(&lost, "drop_share", "") - 1.0).abs() < 1e-12);
-    // What is no mean over time is of the whole run.
+    // Metrics that are no mean over time cover the whole run.
     assert!((of(&lost, "sent", "") - of(&before, "sent", "")).abs() < 1e-12);
 }
 
@@ -283,7 +284,7 @@ fn a_packet_that_ends_with_the_measured_part_is_part_of_it() {
 
 /// Each packet becomes two on A-B, and both are lost behind it.
 #[test]
-fn a_copy_that_a_link_makes_is_a_packet_of_its_own_in_the_share_of_drops() {
+fn link_copies_count_as_packets_in_the_drop_share() {
     let table = scalars_of(&scenario(&[
         ("flows", "[]"),
         ("observe", "[]"),
@@ -306,8 +307,8 @@ fn a_transmission_that_began_before_the_measured_part_fills_no_more_than_the_lin
     assert!((scalar(&table, "one", 1, "utilisation", "B->A") - 1.0).abs() < 1e-12);
 }
 
-/// From 2.5 s on the line has half of its rate, and packets of 0.5 Mb/s fill all of it; what it carried before 3 s does
-/// not count.
+/// From 2.5 s on the line has half of its rate, and packets of 0.5 Mb/s fill all of it. Its earlier
+/// load, up to 3 s, does not count.
 #[test]
 fn a_rate_that_changes_before_the_measured_part_is_the_rate_of_all_of_it() {
     let observe = r#"[{ name = "load", kind = "load", interval = "1 s" }]"#;
@@ -359,14 +360,14 @@ fn rerun_after_interruption_is_identical() {
         // A manifest says how long its runs took.
         assert!(path.starts_with("parts/") || content == &again[path], "{path}");
     }
-    // Half of it is a part of its own, with the same numbers.
+    // The second half is a separate part, with the same numbers.
     let second = made(&[(2, vec![0, 1])]);
     let (all, half) = (table(&whole, "runs"), table(&second, "runs"));
     assert_eq!(texts(&all, "metrics_sha256")[2..], texts(&half, "metrics_sha256"));
 }
 
 #[test]
-fn tables_that_few_worlds_have_are_there_with_rows_only() {
+fn rare_tables_exist_only_with_rows() {
     let files = made(&[(1, vec![0])]);
     let folders: Vec<&str> = files.keys().filter_map(|path| path.split('/').next()).collect();
     assert_eq!(folders, ["ended", "goodput", "load", "parts", "runs", "scalars"]);
@@ -374,7 +375,7 @@ fn tables_that_few_worlds_have_are_there_with_rows_only() {
 }
 
 #[test]
-fn a_run_has_no_rows_of_what_its_cell_does_not_observe() {
+fn run_has_rows_of_its_own_observations_only() {
     let (plain, watched) = (scenario(&[("observe.2.name", "other")]), scenario(&[]));
     let cells = [("plain", &plain), ("watched", &watched)].map(|(id, scenario)| Cell {
         id,

@@ -233,7 +233,7 @@ pub struct Config {
     pub path_state: PathState,
     /// Amount by which an ACK counts towards window growth.
     pub ack_counting: AckCounting,
-    /// Method that may end slow start before a loss.
+    /// Method that may end slow start without a loss.
     pub slow_start: SlowStartKind,
     /// Window growth while the window does not limit sending.
     pub window_validation: WindowValidation,
@@ -241,8 +241,8 @@ pub struct Config {
     pub pacing: Pacing,
     /// Maximum number of segments that pacing sends at once.
     pub pacing_burst: u32,
-    /// `true`: an ACK more than one RTO after the window last allowed a segment resets the window to the
-    /// initial window (RFC 5681 section 4.1), also during recovery.
+    /// `true`: an ACK more than one RTO after the window last allowed a segment resets the window
+    /// to the initial window (RFC 5681 section 4.1). This also applies during recovery.
     pub idle_restart: bool,
     /// `true`: a pause without outstanding data halves cwnd once per RTO, down to the initial window (RFC
     /// 2861; `tcp_slow_start_after_idle` of Linux).
@@ -252,8 +252,8 @@ pub struct Config {
     /// `true`: limited transmit may also release segments sent before, as after an RTO (`singledup_` of
     /// ns-2); RFC 3042 allows new data only.
     pub limited_transmit_again: bool,
-    /// `true`: duplicate ACKs for data sent before the last reduction do not start another fast retransmit
-    /// (RFC 6582 section 3.2 step 2; RFC 5681's Reno has no such check).
+    /// `true`: duplicate ACKs for data sent before the last reduction do not start another fast
+    /// retransmit (RFC 6582 section 3.2 step 2). RFC 5681's Reno has no such check.
     pub careful: bool,
     /// `true`: the first new ACK outside NewReno's recovery ends the check of `careful`, also after an RTO
     /// (in INET, every such ACK advances `recover`).
@@ -274,8 +274,8 @@ pub struct Config {
     pub recovery_burst: Option<u32>,
     /// Quantity that a fast retransmit halves.
     pub reduction_basis: ReductionBasis,
-    /// `true`: Tahoe does not reset its duplicate ACK count after an RTO, so that duplicate ACKs of the old
-    /// window do not trigger again (ns-2; 4.3BSD resets it).
+    /// `true`: Tahoe keeps its duplicate ACK count after an RTO, so that duplicate ACKs of the old
+    /// window do not trigger again (ns-2). 4.3BSD resets it.
     pub tahoe_keeps_duplicates: bool,
     /// Quantity that an RTO halves.
     pub timeout_basis: TimeoutBasis,

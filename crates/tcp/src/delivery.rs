@@ -243,8 +243,8 @@ mod tests {
         finish(rate, seqs.end, ms(at))
     }
 
-    /// Computed by hand from section 3.3: the ACK of the first segment reports one delivery in an RTT; the
-    /// ACK of the fourth reports four in 103 ms since the start.
+    /// Computed by hand from section 3.3. The ACK of the first segment reports one delivery in an
+    /// RTT. The ACK of the fourth reports four in 103 ms since the start.
     #[test]
     fn a_flight_is_measured_over_its_round_trip() {
         let mut rate = steady();

@@ -1,10 +1,11 @@
 //! Congestion window after an idle period.
 //!
 //! # Model
-//! Information about the path may be outdated after an idle period. With `idle_restart`, an ACK or data more
-//! than one RTO after the window last allowed a segment reset the window to the initial window. With
-//! `restart_after_idle`, data after a pause without outstanding data halve the window once per RTO of the
-//! pause, down to the initial window, and set ssthresh to at least three quarters of the previous window.
+//! Information about the path may be outdated after an idle period. With `idle_restart`, an ACK or
+//! data more than one RTO after the window last allowed a segment reset the window to the initial
+//! window. With `restart_after_idle`, data after a pause without outstanding data halve the window
+//! once per RTO of the pause, down to the initial window. They also set ssthresh to at least three
+//! quarters of the previous window.
 //!
 //! # References
 //! RFC 5681 section 4.1, as in INET in 2011 (`idle_restart`); RFC 2861 section 3.1, as in Linux

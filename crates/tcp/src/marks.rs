@@ -1,9 +1,9 @@
 //! ECN at the sender: reaction to reported marks, and ECN fields of its segments.
 //!
 //! # Model
-//! An ACK that reports marks triggers a reduction, once per window of data: after a reduction by a mark or a
-//! loss, further marks have no effect until all data sent before it are acknowledged. The next new segment
-//! carries CWR. An ACK that reports marks does not increase the window.
+//! An ACK that reports marks triggers a reduction, once per window of data. After a reduction by a
+//! mark or a loss, further marks have no effect until all data sent before it are acknowledged. The
+//! next new segment carries CWR. An ACK that reports marks does not increase the window.
 //!
 //! # References
 //! RFC 3168 sections 6.1.2, 6.1.4 and 6.1.5, which RFC 8257 section 3.3 does not change; RFC 9768 section
@@ -22,7 +22,9 @@ use optcp_units::{Codepoint, Marking};
 
 use crate::acknowledgment::Ack;
 use crate::config::{Config, Ecn, EctPackets};
-use crate::ecn::{ByteCounters, Feedback, INITIAL_COUNT, Known, ace, agreed, answers, asks, told};
+use crate::ecn::{
+    ByteCounters, Feedback, INITIAL_COUNT, Known, ace, agreed, answers, asks, codepoint_flags,
+};
 use crate::seq::Seq;
 use crate::tcb::Tcb;
 
@@ -104,7 +106,7 @@ impl EcnSender {
         self.feedback = agreed(self.asked, marking.flags());
         self.ect = ect(self.ect, self.feedback);
         if self.feedback == Feedback::Accurate {
-            self.tells = Some(told(marking.codepoint()));
+            self.tells = Some(codepoint_flags(marking.codepoint()));
             self.packets += u32::from(marking.is_ce());
         }
     }

@@ -1,18 +1,19 @@
 //! Per-network state of a sender whose data use several networks in turn (TDTCP).
 //!
 //! # Model
-//! A switch serves a queue over one network at a time and notifies senders of changes. A sender keeps
-//! congestion window, losses and RTT per network. Data belong to the network that was active when they were
-//! sent. Their ACKs grow the window of that network, and their losses reduce it. Only data in flight on the
-//! active network count against the active window. An RTT is measured if the network did not change since the
-//! segment was sent. The RTO assumes that the ACK takes the slowest network: it is the mean of the active
-//! network's RTO and the maximum of all measured ones.
+//! A switch serves a queue over one network at a time and notifies senders of changes. A sender
+//! keeps congestion window, losses and RTT per network. Data belong to the network that was active
+//! when they were sent. Their ACKs grow the window of that network, and their losses reduce it.
+//! Only data in flight on the active network count against the active window. An RTT is measured if
+//! the network did not change since the segment was sent. The RTO is the mean of the active
+//! network's RTO and the maximum of all measured ones, because the ACK may take the slowest
+//! network.
 //!
 //! # References
-//! S. Chen and others, *Time-division TCP for Reconfigurable Data Center Networks*, SIGCOMM 2022. Behaviour
-//! of the authors' kernel: which segments count against a window, which window an ACK changes, that an RTO
-//! belongs to the active network, and that a change of networks sends nothing until the next ACK, timer or
-//! write.
+//! S. Chen and others, *Time-division TCP for Reconfigurable Data Center Networks*, SIGCOMM 2022.
+//! Behaviour of the authors' kernel: segments that count against a window, the window that an ACK
+//! changes, assignment of RTOs to the active network. As there, a change of networks sends nothing
+//! until the next ACK, timer or write.
 //!
 //! # Parameters
 //! `path_state`. `notify` of `[[voqs]]` sets the time until senders are notified.

@@ -1,4 +1,4 @@
-//! Pacing: segments leave one by one at a rate, instead of in bursts released by ACKs.
+//! Pacing: segments leave individually at a rate, instead of in bursts released by ACKs.
 //!
 //! # Model
 //! After one segment, or a few that leave together, the next one waits for their share of time even if the
@@ -16,10 +16,10 @@
 //! - `pacing_burst`: maximum number of segments that leave together.
 //!
 //! # Limitations
-//! Segments that leave together are those that the window allows at one time, at most `pacing_burst`. At
-//! rates where two segments take less than a millisecond, Linux uses longer bursts to save CPU time (TSO),
-//! and may wait until the window allows a full burst. The wait is rounded up to whole picoseconds per
-//! segment.
+//! Segments that leave together are those that the window allows at one time, at most
+//! `pacing_burst`. If two segments take less than a millisecond, Linux uses longer bursts to save
+//! CPU time (TSO). It may wait until the window allows a full burst. The wait is rounded up to
+//! whole picoseconds per segment.
 
 use optcp_units::{Duration, Time, registry};
 

@@ -295,7 +295,7 @@ impl Tcb {
         self.congestion.on_timeout(&mut self.window, mss);
     }
 
-    /// Completes the recovery of losses, with the window as it is.
+    /// Completes the recovery of losses without changing the window.
     pub(crate) fn on_recovered(&mut self) {
         let mss = self.mss();
         self.congestion.on_recovered(&mut self.window, mss);

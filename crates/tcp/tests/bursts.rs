@@ -13,7 +13,7 @@ use optcp_units::{Bytes, Duration, Marking, Time};
 
 const ROUND_TRIP: Duration = Duration::from_ms(100);
 
-/// What became of a burst.
+/// Recovery of a burst of losses.
 #[derive(Debug, PartialEq, Eq)]
 struct Repair {
     /// Round trips from the first retransmission until everything sent before it is acknowledged.
@@ -58,11 +58,12 @@ fn repair(recovery: RecoveryKind, window: u32, burst: u32) -> Option<Repair> {
     Some(Repair { round_trips, retransmissions: sender.counts().retransmissions })
 }
 
-/// RFC 6675 section 5: three SACKed segments above a hole make it lost, and what is lost is not in
-/// the pipe. The `W - B` duplicate ACKs of the window therefore release `W/2` segments in all, holes
-/// first; those of the next round trip release the rest. Every hole is sent again once.
+/// RFC 6675 section 5: three SACKed segments above a gap mark it as lost, and lost segments leave
+/// the pipe. The `W - B` duplicate ACKs of the window therefore release `W/2` segments in all, gaps
+/// first. The duplicate ACKs of the next round trip release the rest. Every gap is retransmitted
+/// once.
 #[test]
-fn sack_sends_half_a_window_of_holes_a_round_trip() {
+fn sack_retransmits_half_a_window_per_round_trip() {
     for window in [10, 20, 40_u32] {
         for burst in 1..=window - 3 {
             let law = Repair {
@@ -75,10 +76,11 @@ fn sack_sends_half_a_window_of_holes_a_round_trip() {
     }
 }
 
-/// Fall and Floyd 1996: what is lost stays in the pipe. The third duplicate ACK leaves `W - 3` there, the
-/// others take it to `B`: beside the first retransmission they release `W/2 - B` segments, or none. A
-/// partial ACK takes two off, so what is sent doubles every round trip. If the first one leaves `B - 2`
-/// of at least `W/2`, it releases nothing, no further ACK comes, and the timer must help.
+/// Fall and Floyd 1996: lost segments stay in the pipe. The third duplicate ACK leaves `W - 3`
+/// there, and the others reduce it to `B`. In addition to the first retransmission they release
+/// `W/2 - B` segments, or none. A partial ACK subtracts two, so the number of transmissions doubles
+/// every round trip. If the first one leaves `B - 2` of at least `W/2`, it releases nothing. No
+/// further ACK arrives, and the recovery waits for the RTO.
 #[test]
 fn sack1_doubles_every_round_trip_or_stalls() {
     for window in [10, 20, 40_u32] {
@@ -91,7 +93,7 @@ fn sack1_doubles_every_round_trip_or_stalls() {
             }
             let mut released = 1 + half.saturating_sub(burst);
             let (mut round_trips, mut total) = (1, released);
-            // What the first partial ACK takes off beyond the half window opens nothing.
+            // The excess over half a window, which the first partial ACK removes, opens nothing.
             let mut excess = burst.saturating_sub(half);
             while total < burst {
                 released = 2 * released - std::mem::take(&mut excess);

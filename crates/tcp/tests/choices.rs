@@ -18,7 +18,7 @@ fn us(microseconds: u64) -> Time {
     Time::from_ps(microseconds * 1_000_000)
 }
 
-/// A sender, and what it sends whenever something happens.
+/// A sender whose segments are collected after every event.
 struct Trial(Sender);
 
 impl Trial {
@@ -64,9 +64,10 @@ fn same(got: f64, want: u32) {
     assert_eq!(got.to_bits(), f64::from(want).to_bits(), "{got}, expected {want}");
 }
 
-/// A transfer of 20 segments, all sent at once. The third duplicate ACK halves that to 10 000 bytes, and
-/// twelve inflate the window to 22 000. A partial ACK for 15 takes the twelve and three more off, less
-/// one for its retransmission: 7000 bytes of window, 1000 of inflation, five segments in flight.
+/// A transfer of 20 segments, all sent at once. The third duplicate ACK halves the window to 10 000
+/// bytes, and twelve inflate it to 22 000. A partial ACK for 15 removes these twelve and three
+/// more, less one for its retransmission. This leaves 7000 bytes of window, 1000 of inflation and
+/// five segments in flight.
 #[test]
 fn rto_during_recovery_halves_its_basis() {
     for (basis, window_limit, at_once, after_partial_ack) in [
@@ -109,7 +110,7 @@ fn without_a_recovery_halving_again_is_flight_size() {
 
 /// Ten segments in flight of a window of twenty.
 #[test]
-fn a_timeout_may_halve_the_window_or_what_is_in_flight() {
+fn rto_halves_the_window_or_the_flight() {
     for (timeout_basis, want) in
         [(TimeoutBasis::KeepRecovery, 5_000), (TimeoutBasis::WindowKeepRecovery, 10_000)]
     {
@@ -120,12 +121,12 @@ fn a_timeout_may_halve_the_window_or_what_is_in_flight() {
     }
 }
 
-/// Four segments sent at once, round trips of 100 and 120 ms, in between a report of the second by SACK.
-/// Linux's estimator: SRTT 100 ms, four deviations 200 ms; then an error of 20 ms, SRTT 102.5 ms, and
-/// the greatest deviation is 200 ms still. Where one segment is timed, nothing is known after 100 ms,
-/// and 120 ms is the first measurement: 360 ms.
+/// Four segments sent at once, with RTTs of 100 and 120 ms, and a SACK of the second in between.
+/// Linux's estimator has SRTT 100 ms and four deviations of 200 ms. After an error of 20 ms, SRTT
+/// is 102.5 ms, and the maximum deviation is still 200 ms. If one segment is timed, there is no
+/// sample after 100 ms, and 120 ms is the first measurement: 360 ms.
 #[test]
-fn every_ack_may_measure_what_was_sent_once() {
+fn every_ack_may_measure_segments_sent_once() {
     for (measurement, deadline_us) in
         [(Measurement::Unambiguous, 480_000), (Measurement::EveryAck, 422_500)]
     {
@@ -144,13 +145,13 @@ fn every_ack_may_measure_what_was_sent_once() {
     }
 }
 
-/// Ten segments of 1460 - 12 bytes at first, whose ACKs grow the window by what they acknowledge. The
-/// timeout of a path of 50 ms is 250 ms, 63 ticks from tick 12: the timer wheel fires at the next multiple of 8 after
-/// 75, 320 ms. 7/10 are left of a window of 20 after a loss, and RACK needs no
-/// third duplicate ACK to know of it.
+/// Linux's profile starts with ten segments of 1460 - 12 bytes. ACKs grow the window by the
+/// acknowledged amount. The RTO of a path of 50 ms is 250 ms, 63 ticks from tick 12: the timer wheel
+/// fires at the next multiple of 8 after 75, 320 ms. A loss leaves 7/10 of a window of 20, and RACK
+/// detects it without a third duplicate ACK.
 #[test]
 fn linux_profile_follows_its_defaults() {
-    // Its probe would come before the timeout.
+    // A probe would precede the RTO.
     let config = Config { tail_loss_probe: false, ..Profile::Linux6.config() };
     let mut trial = Trial::start(config, None);
     assert_eq!(trial.0.snapshot().flight, 10);
@@ -177,7 +178,7 @@ fn half_a_window_may_be_cut_to_whole_bytes() {
 }
 
 #[test]
-fn a_recovery_that_ends_with_nothing_in_flight_leaves_two_segments_or_one() {
+fn recovery_ending_without_flight_leaves_one_or_two_segments() {
     for (exit, want) in [(RecoveryExit::FlightSize, 2_000), (RecoveryExit::Rfc3782, 1_000)] {
         let config = Config { initial_window: 20, recovery_exit: exit, ..plain() };
         let mut trial = Trial::start(config, Some(20));
@@ -206,10 +207,11 @@ fn a_new_ack_after_a_timeout_may_end_the_careful_check() {
     }
 }
 
-/// The estimator of INET on round trips of 100 and 110 ms: SRTT 12.5 and RTTVAR 668.75 ms, then with an
-/// error of 97.5 ms SRTT 24.6875 and RTTVAR 597.34375 ms, so timeouts of 2687.5 and 2414.0625 ms.
+/// The estimator of INET for RTTs of 100 and 110 ms. First SRTT is 12.5 ms and RTTVAR 668.75 ms.
+/// With an error of 97.5 ms, SRTT is 24.6875 ms and RTTVAR 597.34375 ms. The RTOs are 2687.5 and
+/// 2414.0625 ms.
 #[test]
-fn a_fast_retransmit_may_leave_the_measurement_under_way() {
+fn fast_retransmit_may_keep_the_measurement() {
     for (measurement, deadline_ns) in
         [(Measurement::Unambiguous, 2_897_500_000), (Measurement::UntilTimeout, 2_624_062_500)]
     {
@@ -251,7 +253,7 @@ fn retransmissions_after_rto_may_be_measured() {
         );
         assert_eq!(trial.0.deadline(), Some(us(3_000_000)));
         assert_eq!(trial.expire(us(3_000_000)), [0]);
-        // The segment that the timeout sent again is measured by neither.
+        // Neither estimator measures the segment that the RTO retransmitted.
         assert_eq!(trial.ack(us(3_100_000), 1), [1, 2]);
         assert_eq!(trial.0.deadline(), Some(us(9_100_000)));
         trial.ack(us(3_200_000), 2);
@@ -259,7 +261,8 @@ fn retransmissions_after_rto_may_be_measured() {
     }
 }
 
-/// A timer of 3 s on a clock that ticks every 500 ms and stood at 200 ms at time zero: at 0.3 s, 0.8 s, ...
+/// A timer of 3 s on a clock that ticks every 500 ms. The clock value at time zero is 200 ms, so it
+/// ticks at 0.3 s, 0.8 s, ...
 #[test]
 fn a_timer_may_expire_on_ticks_only() {
     let config = Config {
@@ -279,8 +282,9 @@ fn a_timer_may_expire_on_ticks_only() {
     }
 }
 
-/// Eight segments in flight, a recovery with 4000 bytes of window and 3000 of inflation. The partial ACK
-/// leaves them as they are (one acknowledged, one sent again) unless nothing was sent for a timeout.
+/// Eight segments in flight, in a recovery with 4000 bytes of window and 3000 of inflation. The
+/// partial ACK leaves both unchanged (one acknowledged, one retransmitted), unless nothing was sent
+/// for an RTO.
 #[test]
 fn a_recovery_that_stalls_may_count_as_idle() {
     for (idle_restart, at_us, want) in
@@ -300,8 +304,9 @@ fn a_recovery_that_stalls_may_count_as_idle() {
     }
 }
 
-/// What Linux has with one congestion control alone: HyStart with CUBIC (`tcp_cubic.c`), pacing with those that find a rate, marks
-/// with those that need them (`TCP_CONG_NEEDS_ECN`).
+/// Options that Linux uses with some congestion controls only: HyStart with CUBIC (`tcp_cubic.c`),
+/// and pacing with rate-based controls. Controls that need marks request ECN
+/// (`TCP_CONG_NEEDS_ECN`).
 #[test]
 fn linux_has_hystart_with_cubic_alone() {
     for &kind in CongestionKind::ALL {
@@ -326,7 +331,7 @@ fn linux_has_hystart_with_cubic_alone() {
     assert_eq!(Profile::Linux6Bbr.config_with(cubic), Profile::Linux6.config());
 }
 
-/// The other profiles choose nothing for a control of their own.
+/// The other profiles set no options for individual congestion controls.
 #[test]
 fn other_profiles_take_a_congestion_control_as_it_is() {
     for &profile in Profile::ALL {

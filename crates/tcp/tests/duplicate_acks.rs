@@ -8,7 +8,7 @@ use optcp_tcp::profile::Profile;
 use optcp_tcp::{Ack, Config, Receiver, Sender, Seq};
 use optcp_units::{Duration, Marking, Time};
 
-/// What is left of the time to live over the longer and over the shorter path.
+/// Remaining time to live over the longer path, and over the shorter path.
 const LONG: u8 = 60;
 const SHORT: u8 = 61;
 
@@ -20,8 +20,8 @@ fn config(duplicate_acks: DuplicateAckKind) -> Config {
     Config { duplicate_acks, handshake: true, ..Profile::Rfc.config() }
 }
 
-/// A receiver with a SYN, which it answers at 0 ms, and data on the longer path from 30 ms on, segments
-/// 1 to 9; the round trip that it measures is 30 ms.
+/// A receiver that answers a SYN at 0 ms. Data arrive on the longer path from 30 ms on, segments 1
+/// to 9. The measured RTT is 30 ms.
 fn receiver(config: &Config) -> Receiver {
     let mut receiver = Receiver::new(config, Duration::ZERO);
     assert_eq!(arrive(&mut receiver, 0, 0, LONG), Some(1));
@@ -32,15 +32,15 @@ fn receiver(config: &Config) -> Receiver {
 }
 
 fn arrive(receiver: &mut Receiver, at_ms: u64, seq: u32, ttl: u8) -> Option<u32> {
-    told(receiver, at_ms, seq, 0, ttl).map(|ack| ack.seq.number())
+    receive(receiver, at_ms, seq, 0, ttl).map(|ack| ack.seq.number())
 }
 
 /// The whole ACK that a segment with a timestamp brings.
-fn told(receiver: &mut Receiver, at_ms: u64, seq: u32, stamp: u32, ttl: u8) -> Option<Ack> {
+fn receive(receiver: &mut Receiver, at_ms: u64, seq: u32, stamp: u32, ttl: u8) -> Option<Ack> {
     receiver.handle_segment(ms(at_ms), Seq::new(seq), stamp, ttl, Marking::NONE).ack
 }
 
-/// What an ACK reports beyond the hole.
+/// Returns the ranges that an ACK reports above the gap.
 fn blocks(ack: &Ack) -> Vec<(u32, u32)> {
     let blocks = ack.sack.iter().flat_map(|sack| sack.as_slice());
     blocks.map(|(start, end)| (start.number(), end.number())).collect()
@@ -64,8 +64,8 @@ fn figure6(kind: DuplicateAckKind, arrivals: &[(u32, u8)]) -> Vec<Option<u32>> {
 
 const SUPPRESSING: [DuplicateAckKind; 2] = [DuplicateAckKind::Das, DuplicateAckKind::DasBounded];
 
-/// The paper's pseudocode, line by line, with the flag, and with what its text says of the two branches that
-/// are missing: a duplicate ACK as usual.
+/// The paper's pseudocode, line by line, with its flag. The two missing branches follow its text: a
+/// duplicate ACK as usual.
 #[derive(Clone, Copy)]
 struct Pseudocode {
     suppress: bool,
@@ -93,14 +93,15 @@ impl Pseudocode {
     }
 }
 
-/// Every sequence of six packets, each in order or beyond the hole and with one of three times to live.
+/// Tests every sequence of six packets, each in order or above the gap, with one of three times to
+/// live.
 #[test]
 fn das_matches_the_pseudocode_of_the_paper() {
     const LENGTH: u32 = 6;
     for number in 0..6_u32.pow(LENGTH) {
         let mut receiver = receiver(&config(DuplicateAckKind::Das));
         let mut paper = Pseudocode { suppress: false, last_in_order_ttl: LONG };
-        // A hole that no packet of the sequence fills.
+        // A gap that no packet of the sequence fills.
         arrive(&mut receiver, 40, 100, LONG - 1);
         for place in 0..LENGTH {
             let digit = number / 6_u32.pow(place) % 6;
@@ -135,8 +136,8 @@ fn overtaking_alone_triggers_no_duplicate_ack() {
     assert_eq!(plain[2..5], [Some(12); 3], "a false fast retransmit");
 }
 
-/// Fig. 6(b): packet 1 is lost on the longer path. The three packets behind it on that path bring a
-/// duplicate ACK each, those of the shorter path none.
+/// Fig. 6(b): packet 1 is lost on the longer path. The three packets after it on that path each
+/// trigger a duplicate ACK. Packets on the shorter path trigger none.
 #[test]
 fn loss_on_longer_path_is_reported() {
     let arrivals = [
@@ -156,9 +157,9 @@ fn loss_on_longer_path_is_reported() {
     }
 }
 
-/// Fig. 6(c): packet 5, the first on the shorter path, is lost. The paper expects duplicate ACKs once packet
-/// 4 is in; by its rule there is none. The bounded receiver sends three a round trip after packet 4, and from
-/// then on one for each.
+/// Fig. 6(c): packet 5, the first on the shorter path, is lost. The paper expects duplicate ACKs
+/// after packet 4 has arrived; its rule sends no ACK. The bounded receiver sends three one RTT
+/// after packet 4, and then one per segment.
 #[test]
 fn loss_on_shorter_path_is_reported_by_bounded_das_only() {
     for kind in SUPPRESSING {
@@ -193,7 +194,7 @@ fn loss_on_shorter_path_is_reported_by_bounded_das_only() {
     }
 }
 
-/// One duplicate ACK for each segment beyond: a hole behind which one segment came is no loss to a plain
+/// One duplicate ACK per out-of-order segment. A gap below a single segment is no loss for a plain
 /// receiver's sender either.
 #[test]
 fn released_duplicate_acks_do_not_exceed_withheld_ones() {
@@ -215,19 +216,20 @@ fn released_acks_carry_sack_ranges() {
         assert_eq!(arrive(&mut receiver, 40, seq, SHORT), None);
     }
     // Those of segments in order are silent about it until the time is over, which begins anew.
-    let in_order = told(&mut receiver, 45, 10, 0, LONG).expect("an ACK");
+    let in_order = receive(&mut receiver, 45, 10, 0, LONG).expect("an ACK");
     assert_eq!(in_order, Ack::cumulative(Seq::new(11)));
     assert_eq!(receiver.deadline(), Some(ms(75)));
     assert_eq!(blocks(&receiver.handle_timer(ms(75))), [(13, 16)]);
     // A duplicate ACK for a segment of the longer path tells everything at once.
     let mut receiver = self::receiver(&config);
     assert_eq!(arrive(&mut receiver, 40, 15, SHORT), None);
-    let usual = told(&mut receiver, 41, 12, 0, LONG).expect("an ACK");
+    let usual = receive(&mut receiver, 41, 12, 0, LONG).expect("an ACK");
     assert_eq!(blocks(&usual), [(12, 13), (15, 16)]);
 }
 
-/// The paper's receiver goes on telling by SACK what its rule suppresses, and so gets the recovery that it was
-/// to prevent: three segments in a block are lost to RFC 6675. Overtaking as in Fig. 6(a), one segment more.
+/// The paper's receiver still reports by SACK the segments whose duplicate ACKs it suppresses. This
+/// triggers the recovery that it should prevent: RFC 6675 considers three segments in a block lost.
+/// Overtaking as in Fig. 6(a), with one more segment.
 #[test]
 fn sack_undoes_the_papers_rule() {
     for (kind, reported) in [(DuplicateAckKind::Das, true), (DuplicateAckKind::DasBounded, false)] {
@@ -235,31 +237,33 @@ fn sack_undoes_the_papers_rule() {
         for seq in [15, 16, 17] {
             assert_eq!(arrive(&mut receiver, 40, seq, SHORT), None);
         }
-        let ack = told(&mut receiver, 41, 10, 0, LONG).expect("it is in order");
+        let ack = receive(&mut receiver, 41, 10, 0, LONG).expect("it is in order");
         assert_eq!(blocks(&ack) == [(15, 18)], reported);
     }
 }
 
-/// Segment 9 was sent at 5 ms and came at 30 ms, segment 11 was sent at 20 ms and came at 40 ms: 25 ms
-/// against 20 ms, so the way of segment 9 was 5 ms longer; twice that and a tick of 1 ms are 11 ms.
+/// Segment 9 was sent at 5 ms and arrived at 30 ms. Segment 11 was sent at 20 ms and arrived at 40
+/// ms. 25 ms against 20 ms: the path of segment 9 was 5 ms longer. Twice that plus a tick of 1 ms
+/// is 11 ms.
 #[test]
 fn timestamps_measure_the_path_delay_difference() {
     let config = Config { timestamps: true, ..config(DuplicateAckKind::DasBounded) };
     let mut receiver = Receiver::new(&config, Duration::ZERO);
     for seq in 0..10 {
-        told(&mut receiver, 30, seq, 5, LONG);
+        receive(&mut receiver, 30, seq, 5, LONG);
     }
-    assert_eq!(told(&mut receiver, 40, 11, 20, SHORT), None);
+    assert_eq!(receive(&mut receiver, 40, 11, 20, SHORT), None);
     assert_eq!(receiver.deadline(), Some(ms(51)));
     // One that was sent before the last in order, which then was a retransmission: a tick.
-    told(&mut receiver, 45, 10, 40, LONG);
-    assert_eq!(told(&mut receiver, 46, 13, 35, SHORT), None);
+    receive(&mut receiver, 45, 10, 40, LONG);
+    assert_eq!(receive(&mut receiver, 46, 13, 35, SHORT), None);
     assert_eq!(receiver.deadline(), Some(ms(47)));
 }
 
-/// Slow start from one segment with a round trip of 30 ms and no SYN: segments 0 | 1, 2 | 3 to 6 | 7 to 14.
-/// With the ACK for segment 0 a sender could go as far as segment 11, ten more than twice one less one; so
-/// segment 12 measures: three round trips. Nothing is suppressed before.
+/// Slow start from one segment with an RTT of 30 ms and no SYN: segments 0 | 1, 2 | 3 to 6 | 7 to
+/// 14. After the ACK for segment 0, a sender may send up to segment 11, ten more than twice one
+/// less one. Segment 12 therefore gives the measurement: three RTTs. Until then nothing is
+/// suppressed.
 #[test]
 fn without_timestamps_a_window_measures_the_round_trip() {
     let config = Config { handshake: false, ..config(DuplicateAckKind::DasBounded) };
@@ -277,8 +281,8 @@ fn without_timestamps_a_window_measures_the_round_trip() {
     assert_eq!(receiver.deadline(), Some(ms(100 + 90)));
 }
 
-/// What became of a transfer of `segments` whose segment 40, the first on the shorter path, was lost once:
-/// timeouts and fast retransmits. A round trip is 100 ms and a window ten segments.
+/// Runs a transfer of `segments` whose segment 40, the first on the shorter path, is lost once.
+/// Returns the numbers of RTOs and fast retransmits. The RTT is 100 ms and the window ten segments.
 fn lose_the_first_on_the_shorter_path(config: Config, segments: u32) -> (u64, u64) {
     const FIRST_ON_SHORTER: Seq = Seq::new(40);
     let config = Config { window_limit: 10, initial_window: 10, ..config };
@@ -322,9 +326,9 @@ fn lose_the_first_on_the_shorter_path(config: Config, segments: u32) -> (u64, u6
     (sender.counts().timeouts, recoveries)
 }
 
-/// The defect of the rule, and that it is repaired; with any of the ways to measure, and for every sender. The
-/// loss may be far from the transfer's end, or have just the three segments behind it that a fast retransmit
-/// takes; with two, plain receivers leave it to the timer too.
+/// The defect of the rule and its repair, for all methods of measurement and every sender. The loss
+/// may be far from the transfer's end, or have exactly the three later segments that a fast
+/// retransmit needs. With two later segments, plain receivers also wait for the RTO.
 #[test]
 fn das_suppresses_until_a_timeout_and_the_bounded_receiver_does_not() {
     use DuplicateAckKind::{Das, DasBounded, Every};

@@ -27,7 +27,7 @@ fn sender(config: Config) -> Sender {
     sender
 }
 
-/// What a sender sends now: numbers and markings.
+/// Returns numbers and markings of the segments that a sender sends now.
 fn sent(sender: &mut Sender, now: Time) -> Vec<(u32, Marking)> {
     std::iter::from_fn(|| sender.poll_transmit(now)).map(|s| (s.seq.number(), s.marking)).collect()
 }
@@ -42,9 +42,10 @@ fn window(sender: &Sender) -> (f64, f64) {
     (window.cwnd / MSS, window.ssthresh / MSS)
 }
 
-/// RFC 3168 section 6.1.2, worked by hand: ten segments are sent; the ACK of the first three echoes a mark. FlightSize is 7 of
-/// which half is 3.5; the ACKs up to segment 10 ask for nothing more, and do not grow the window while they echo. The first new
-/// segment carries CWR. Beyond what was sent then a mark counts again.
+/// RFC 3168 section 6.1.2, computed by hand: ten segments are sent, and the ACK of the first three
+/// echoes a mark. FlightSize is 7, and half of it 3.5. The ACKs up to segment 10 cause no further
+/// reduction, and do not grow the window while they echo. The first new segment carries CWR. After
+/// the ACK of all data sent until then, a mark counts again.
 #[test]
 fn a_mark_halves_the_window_once_in_a_window_of_data() {
     let mut sender = sender(rfc(Ecn::Rfc3168));
@@ -85,10 +86,11 @@ fn the_receiver_echoes_a_mark_until_the_window_is_reduced() {
     assert_eq!(echoes.collect::<Vec<_>>(), [false, true, true, true, false, false, true, true]);
 }
 
-/// RFC 8257 section 3.2, figure 1, with an ACK for every second segment: 0 waits; 1 is acknowledged with it; 2 waits, and goes
-/// before 3, which is marked; 4 waits, 5 goes with it; 6 is not marked and goes at once.
+/// RFC 8257 section 3.2, figure 1, with an ACK for every second segment. The ACK of 0 is delayed,
+/// and 1 is acknowledged with it. The ACK of 2 is delayed, and sent ahead of 3, which is marked. 4
+/// is delayed, and 5 acknowledged with it. 6 is not marked and acknowledged immediately.
 #[test]
-fn a_dctcp_receiver_acknowledges_what_waits_when_marks_begin_or_end() {
+fn dctcp_receiver_acknowledges_immediately_when_marks_change() {
     let config = Config { ack: AckKind::Delayed, ..rfc(Ecn::Dctcp) };
     let mut receiver = Receiver::new(&config, Duration::ZERO);
     let mut acks = Vec::new();
@@ -101,8 +103,9 @@ fn a_dctcp_receiver_acknowledges_what_waits_when_marks_begin_or_end() {
     assert!(receiver.deadline().is_some());
 }
 
-/// RFC 3168 section 6.1.5: what is sent again takes no mark; and section 6.1.2: a loss behind a mark in one window of data
-/// reduces the window no further. DCTCP halves it then (RFC 8257 section 3.4): FlightSize is 9.
+/// RFC 3168 section 6.1.5: retransmissions are not ECN-capable. Section 6.1.2: a loss after a mark
+/// in one window of data causes no further reduction. DCTCP halves the window in this case (RFC
+/// 8257 section 3.4): FlightSize is 9.
 #[test]
 fn loss_after_a_mark_causes_no_second_reduction() {
     for (congestion, want) in [(CongestionKind::Reno, 4.5), (CongestionKind::Dctcp, 4.5)] {
@@ -122,8 +125,8 @@ fn loss_after_a_mark_causes_no_second_reduction() {
     }
 }
 
-/// RFC 3168 section 6.1.2: a mark behind a loss in one window of data does not count, and the first new segment says CWR for
-/// the loss too.
+/// RFC 3168 section 6.1.2: a mark after the loss in one window of data does not count. The first
+/// new segment carries CWR for the loss too.
 #[test]
 fn mark_after_a_loss_causes_no_second_reduction() {
     let mut sender = sender(Config { limited_transmit: false, ..rfc(Ecn::Rfc3168) });
@@ -140,9 +143,10 @@ fn mark_after_a_loss_causes_no_second_reduction() {
     assert!(new[1..].iter().all(|&(_, marking)| marking == ECT0));
 }
 
-/// Linux: a mark of a window of 10 makes ssthresh 5 (Reno). RFC 9937 by hand, with two segments delivered an ACK: 8 are under
-/// way, so 2 * 5/10 = 1 is sent; 7 and 6 of those that are left, one each; then 5, which is ssthresh: none; then 3, so two. The
-/// window is ssthresh once more than these ten is acknowledged.
+/// Linux: a mark of a window of 10 sets ssthresh to 5 (Reno). RFC 9937 by hand, with two segments
+/// delivered per ACK. With 8 in flight, 2 * 5/10 = 1 is sent. With 7 and 6 left in flight, one
+/// each. At 5, which is ssthresh, none; at 3, two. The window equals ssthresh after more than these
+/// ten are acknowledged.
 #[test]
 fn linux_spreads_the_reduction_over_a_round_trip() {
     let config = Config {
@@ -179,7 +183,8 @@ fn abe_takes_less_for_a_mark_than_for_a_loss() {
     }
 }
 
-/// Linux: DSACK shows that all was needless, but a mark had asked for the reduction too.
+/// Linux: DSACK shows that all retransmissions were spurious, but a mark had requested the
+/// reduction too.
 #[test]
 fn reduction_requested_by_mark_is_not_undone() {
     for (flags, want) in [(0, 10.0), (Marking::ECE, 5.0)] {
@@ -205,7 +210,8 @@ fn reduction_requested_by_mark_is_not_undone() {
     }
 }
 
-/// RFC 3168 section 6.1.1 and RFC 9768 table 2: an exchange in flags, and what the first data say.
+/// RFC 3168 section 6.1.1 and RFC 9768 table 2: the flags of an exchange, and the flags of the
+/// first data.
 #[test]
 fn syn_exchange_negotiates_ecn() {
     let all = [
@@ -267,7 +273,7 @@ fn accurate_receiver_reports_marks_immediately() {
         receiver.handle_segment(at(0), Seq::new(seq), 0, 64, marking).ack
     });
     let acks: Vec<_> = acks.map(|ack| (ack.seq.number(), ack.marking.flags())).collect();
-    // 1 ends a pair as it is; 2 waits for 3; 5 comes behind 4, with which it is a pair; 6 waits for 7.
+    // 1 completes a pair; 2 waits for 3; 5 follows 4 and forms a pair with it; 6 waits for 7.
     assert_eq!(acks, [(2, 6), (4, 7), (6, 0), (8, 2)]);
 }
 

@@ -28,7 +28,7 @@ fn plain() -> Config {
     }
 }
 
-/// A sender, and what it sends whenever something happens.
+/// A sender whose segments are collected after every event.
 struct Host(Sender);
 
 impl Host {
@@ -75,10 +75,11 @@ fn same(got: (f64, f64), want: (f64, f64)) -> bool {
     close(got.0, want.0) && close(got.1, want.1)
 }
 
-/// 0 to 9 go by packet, and fill its window. The circuit has one of its own, of ten too: 10 to 19. The ACK of five of the first
-/// ones lets nothing go on the circuit, and has grown the window of the packet network, in slow start by a segment an ACK.
+/// Segments 0 to 9 use the packet network and fill its window. The circuit has a separate window of
+/// ten: 10 to 19. The ACK of five of the first segments releases nothing on the circuit. It has
+/// grown the window of the packet network, in slow start by one segment per ACK.
 #[test]
-fn each_network_has_a_window_and_what_it_carries() {
+fn each_network_has_its_own_window_and_flight() {
     let (mut host, sent) = Host::start(plain());
     assert_eq!(sent, (0..10).collect::<Vec<_>>());
     assert_eq!(host.change(1, CIRCUIT), (10..20).collect::<Vec<_>>());
@@ -86,14 +87,14 @@ fn each_network_has_a_window_and_what_it_carries() {
         assert_eq!(host.ack(100, seq, &[]), [0; 0]);
     }
     assert!(same(host.window(), (10.0, f64::INFINITY)), "{:?}", host.window());
-    // Back: a window of 15, five under way.
+    // Back on the packet network: a window of 15, five in flight.
     assert_eq!(host.change(101, PACKET), (20..30).collect::<Vec<_>>());
     assert!(same(host.window(), (15.0, f64::INFINITY)), "{:?}", host.window());
 }
 
-/// Of 10 to 19 on the circuit 10 is lost, which 11, 12 and 13 show. Half of the ten on the circuit is left of its window; the
-/// packet network's is ten as before. What is lost is sent again where the sender is, the first of it although the window is full
-/// (RFC 6675 section 5 step 4.3).
+/// Of 10 to 19 on the circuit, 10 is lost; 11, 12 and 13 show this. The loss halves the circuit's
+/// window of ten; the packet network's window is still ten. The lost segment is retransmitted on
+/// the active network although the window is full (RFC 6675 section 5 step 4.3).
 #[test]
 fn a_loss_on_one_network_leaves_the_window_of_the_other() {
     let (mut host, _) = Host::start(plain());
@@ -103,15 +104,15 @@ fn a_loss_on_one_network_leaves_the_window_of_the_other() {
     assert_eq!(host.ack(51, 0, &[(11, 14)]), [10]);
     assert!(same(host.window(), (10.0, f64::INFINITY)), "{:?}", host.window());
     assert!(!host.0.in_recovery());
-    // Eleven are under way. One leaves, and the window grows by one: one may follow.
+    // Eleven are in flight. One leaves, and the window grows by one: one may follow.
     assert_eq!(host.ack(100, 1, &[(11, 14)]), [20]);
     host.change(101, CIRCUIT);
     assert!(host.0.in_recovery());
     assert!(same(host.window(), (5.0, 5.0)), "{:?}", host.window());
 }
 
-/// 0 to 9 are slow, 10 to 19 on the circuit overtake them: ten segments beyond a hole, and nothing is lost. Without the
-/// difference 0 to 9 would be.
+/// Segments 0 to 9 are slow, and 10 to 19 on the circuit overtake them: ten segments above a gap
+/// without a loss. With a single state, 0 to 9 would be lost.
 #[test]
 fn segment_overtaken_on_another_network_is_not_lost() {
     for loss_detection in [LossDetectionKind::Duplicates, LossDetectionKind::Rack] {
@@ -132,9 +133,10 @@ fn segment_overtaken_on_another_network_is_not_lost() {
     }
 }
 
-/// RACK waits for the slower network as long as half of both round trips. 0 takes 100 ms by packet. 1 to 11 leave at 100 ms by
-/// packet, 12 to 21 at 110 ms by the circuit, whose first ACK comes after 20 ms, at 130: the mean of 100 and 100 (what the
-/// longest was) has passed at 200, and a quarter of the least round trip, 25, at 225.
+/// RACK waits for the slower network as long as half of both RTTs. 0 takes 100 ms by packet. 1 to
+/// 11 leave at 100 ms by packet, and 12 to 21 at 110 ms by the circuit. The first ACK of the
+/// circuit arrives after 20 ms, at 130 ms. The mean of 100 and 100 (the longest RTT) ends at 200
+/// ms, and a quarter of the minimum RTT, 25 ms, at 225 ms.
 #[test]
 fn rack_waits_for_the_slower_network() {
     let rack = Config { loss_detection: LossDetectionKind::Rack, ..plain() };
@@ -151,10 +153,11 @@ fn rack_waits_for_the_slower_network() {
     assert_eq!(host.0.info().lost, 11);
 }
 
-/// Round trips of 100 ms by packet, of 20 ms on the circuit. An ACK on the circuit of what went by packet measures neither; one
-/// of what was sent before the circuit had gone and come again does not either.
+/// RTTs are 100 ms by packet and 20 ms on the circuit. An ACK on the circuit for packet segments
+/// measures neither network. An ACK for segments sent until the previous change of networks does
+/// not either.
 #[test]
-fn round_trips_are_those_of_a_network() {
+fn rtt_is_measured_per_network() {
     let (mut host, _) = Host::start(plain());
     host.ack(100, 1, &[]);
     assert_eq!(host.0.info().srtt, Some(Duration::from_ms(100)));
@@ -180,7 +183,7 @@ fn round_trips_are_those_of_a_network() {
 /// RFC 6298: 100 + 4 * 50 = 300 ms by packet, 20 + 4 * 10 = 60 ms on the circuit. By packet 300, the slowest both ways; on the
 /// circuit the mean of 60 and 300, since the ACK may come by packet.
 #[test]
-fn the_timeout_assumes_the_slowest_way_back() {
+fn rto_assumes_the_slowest_return_path() {
     let (mut host, _) = Host::start(Config { min_rto: Duration::ZERO, ..plain() });
     host.ack(100, 1, &[]);
     assert_eq!(host.rto_ms(), 300);
@@ -194,7 +197,8 @@ fn the_timeout_assumes_the_slowest_way_back() {
     assert_eq!(host.rto_ms(), 300);
 }
 
-/// A timeout is one of the network in use: its window is a segment, the other's is what it was.
+/// An RTO belongs to the active network: its window is one segment, and the other window does not
+/// change.
 #[test]
 fn rto_belongs_to_the_active_network() {
     let (mut host, _) = Host::start(plain());
@@ -207,7 +211,8 @@ fn rto_belongs_to_the_active_network() {
     assert!(same(host.window(), (10.0, f64::INFINITY)), "{:?}", host.window());
 }
 
-/// CUBIC with PRR, which is what the paper's senders have: 7/10 of the ten segments on the circuit, and the other window stays.
+/// CUBIC with PRR, as in the paper's senders: 7/10 of the ten segments on the circuit. The other
+/// window stays.
 #[test]
 fn cubic_has_a_state_for_each_network() {
     let config =

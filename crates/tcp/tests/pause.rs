@@ -13,7 +13,7 @@ use optcp_units::{Bytes, Duration, Marking, Time};
 /// One way; nothing else takes time.
 const DELAY: Duration = Duration::from_ms(50);
 const PAUSE: Duration = Duration::from_secs(32);
-/// Segments before the pause, about two seconds' worth.
+/// Segments ahead of the pause, about two seconds' worth.
 const BEFORE: u32 = 1_500;
 /// The segment that is lost, so that the pause falls into congestion avoidance.
 const LOST: u32 = 120;
@@ -151,8 +151,9 @@ fn all() -> Vec<(String, Config)> {
 
 const VALIDATIONS: [WindowValidation; 2] = [WindowValidation::None, WindowValidation::Linux];
 
-/// H-TCP grows with the time since the last loss, and Linux does not take pauses off it: 32 s give 1 + 10 * 31 + 31^2 / 4 = 551
-/// segments a round trip (draft-leith-tcp-htcp-06 section 2.1), more than there are, so that every second ACK adds a segment.
+/// H-TCP grows with the time since the last loss, and Linux does not subtract pauses. 32 s give 1 +
+/// 10 * 31 + 31^2 / 4 = 551 segments per RTT (draft-leith-tcp-htcp-06 section 2.1). The window has
+/// fewer segments, so that every second ACK adds one.
 fn grows_by_half(windows: &[f64]) -> bool {
     windows[2..5].windows(2).all(|pair| (pair[1] - pair[0] * 1.5).abs() <= 1.0)
 }
@@ -222,7 +223,8 @@ fn a_pause_on_one_network_is_one_for_all() {
     }
 }
 
-/// What Linux has in `lsndtime`: a retransmission that leaves shortly before the application goes on is no pause.
+/// Follows `lsndtime` of Linux: after a retransmission shortly before the application resumes,
+/// there is no pause.
 #[test]
 fn a_retransmission_ends_a_pause() {
     let mut config = config(CongestionKind::Reno);

@@ -7,8 +7,8 @@ use optcp_tcp::config::{AckCounting, Config, CongestionKind, RecoveryKind, Reduc
 use optcp_tcp::{Ack, Profile, Receiver, Sender, Seq, Timestamp};
 use optcp_units::{Duration, Marking, Time};
 
-/// What the closed form of the response function takes for granted: every segment is acknowledged and
-/// counts, and it is the window that is reduced.
+/// Returns the assumptions of the closed-form response function: every segment is acknowledged and
+/// counts, and losses reduce the window, not the flight.
 fn model() -> Config {
     Config {
         initial_window: 10,
@@ -71,12 +71,13 @@ fn average_window(config: Config, rtt: Duration, period: u32, warm_up: u32, loss
     }
 }
 
-/// RFC 9438 section 5.1: the greater of its equation for the average window, 1.054 (RTT / p)^(3/4), and
-/// Reno's sqrt(3 / 2p); by tests/reference/tcp/analytic.json and, for two probabilities in between, by hand:
-/// 1.2247 / sqrt(1 / 333) and 1.054 * 333.3^(3/4). The formula is of a window that grows without steps and is
-/// reduced without a round trip of recovery, which costs small windows most.
+/// RFC 9438 section 5.1: the larger of its equation for the average window, 1.054 (RTT / p)^(3/4),
+/// and Reno's sqrt(3 / 2p). Values are from tests/reference/tcp/analytic.json and, for two
+/// probabilities in between, computed by hand: 1.2247 / sqrt(1 / 333) and 1.054 * 333.3^(3/4). The
+/// formula assumes a window that grows without steps and is reduced without an RTT of recovery.
+/// This affects small windows most.
 #[test]
-fn the_average_window_of_cubic_is_that_of_the_rfc() {
+fn average_window_of_cubic_matches_the_rfc() {
     let text = include_str!("../../../tests/reference/tcp/analytic.json");
     let file: serde_json::Value = serde_json::from_str(text).expect("the file is JSON");
     let rows = file["rfc9438"]["average_window_deterministic_loss"].as_array().expect("a list");

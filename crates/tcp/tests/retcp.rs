@@ -28,12 +28,12 @@ fn at(ms: u64) -> Time {
     Time::ZERO + Duration::from_ms(ms)
 }
 
-/// What a sender sends now.
+/// Returns the segments that a sender sends now.
 fn sent(sender: &mut Sender, now: Time) -> Vec<u32> {
     std::iter::from_fn(|| sender.poll_transmit(now)).map(|s| s.seq.number()).collect()
 }
 
-/// An ACK that reports the segments from `sacked` on beyond a hole, if any.
+/// Returns an ACK that reports the segments from `sacked` on above a gap, if any.
 fn ack(seq: u32, sacked: Option<(u32, u32)>, circuit: bool) -> Ack {
     let mut sack = SackBlocks::new();
     if let Some((from, to)) = sacked {
@@ -52,9 +52,10 @@ fn window(sender: &Sender) -> (f64, f64) {
     (window.cwnd / MSS, window.ssthresh / MSS)
 }
 
-/// Worked by hand: the flag takes nothing from the window although it is that of RFC 3168, and what is sent carries no CWR. The
-/// ACK of segment 0 grows the window from 4 to 5 and doubles it: 3 are under way, and 7 more leave at once. The next grows it
-/// to 11. Without the flag (11 + 1) / 2 = 6 are left, and nothing leaves before so many are acknowledged.
+/// Computed by hand: the flag does not reduce the window although RFC 3168 uses the same flag, and
+/// no segment carries CWR. The ACK of segment 0 grows the window from 4 to 5 and doubles it: 3 are
+/// in flight, and 7 more leave immediately. The next grows it to 11. Without the flag (11 + 1) / 2
+/// = 6 are left. Nothing leaves until that many are acknowledged.
 #[test]
 fn ece_flag_changes_window_without_negotiation() {
     let linux = || Profile::Linux6.config();
@@ -104,8 +105,8 @@ fn flag_is_ignored_during_loss_recovery() {
     }
 }
 
-/// What the answer to the SYN says is forgotten: the initial window is not doubled, and not halved either by the first ACK without
-/// the flag, which makes 3 of 2; the next one, with it, (3 + 1) * 2.
+/// Flags of the SYN-ACK are ignored: the initial window is not doubled. It is not halved either by
+/// the first ACK without the flag, which makes 3 of 2. The next ACK, with it, makes (3 + 1) * 2.
 #[test]
 fn the_syn_exchange_does_not_count() {
     let mut sender = sender(2, Config { handshake: true, ..Profile::Linux6.config() });

@@ -22,7 +22,7 @@ fn plain() -> Config {
     }
 }
 
-/// A sender, and what it sends whenever something happens.
+/// A sender whose segments are collected after every event.
 struct Host(Sender);
 
 impl Host {
@@ -49,7 +49,7 @@ impl Host {
         self.send(ms(at_ms))
     }
 
-    /// Lets the timer that is due next expire; when that was, in ms, and what is sent.
+    /// Fires the next timer. Returns its time in ms and the segments sent.
     fn expire(&mut self) -> (u64, Vec<u32>) {
         let due = self.0.deadline().expect("a timer runs");
         self.0.handle_timer(due);
@@ -134,13 +134,13 @@ fn rack_finds_a_lost_retransmission() {
     assert!(!host.ack(202, 0, &[(10, 12), (1, 8)]).contains(&0));
 }
 
-/// RFC 8985 section 6.2 step 4: once reordering has been seen, a quarter of the least round trip must
-/// pass, and the segment may arrive meanwhile.
+/// RFC 8985 section 6.2 step 4: after reordering was detected, a quarter of the minimum RTT must
+/// pass. The segment may arrive during this time.
 #[test]
 fn rack_waits_for_reordered_segments() {
     let rack = Config { loss_detection: LossDetectionKind::Rack, ..plain() };
     let (mut host, _) = Host::start(rack, None);
-    // Segment 0 comes behind 1, and was never sent again: reordering.
+    // Segment 0 arrives after 1 without a retransmission: reordering.
     host.ack(100, 0, &[(1, 2)]);
     assert_eq!(host.ack(101, 2, &[]), [11, 12]);
     // 3 to 5 come before 2: three duplicates, but only 25 ms later is 2 held to be lost.
@@ -206,7 +206,7 @@ fn spurious_rto_is_undone() {
     assert_eq!(host.expire(), (1000, vec![0]));
     assert!(same(host.window(), (1.0, 2.0)));
     assert_eq!(host.ack(1010, 1, &[]), [4, 5]);
-    // Segment 1 was never sent again: the originals arrive.
+    // Segment 1 was never retransmitted: the originals arrive.
     host.ack(1011, 2, &[]);
     let (cwnd, ssthresh) = host.window();
     assert!(cwnd >= 4.0 && ssthresh.is_infinite(), "{cwnd} {ssthresh}");
@@ -247,7 +247,7 @@ fn duplicates_reported_for_every_retransmission_undo_the_reduction() {
     host.ack(100, 0, &[(2, 3)]);
     host.ack(101, 0, &[(2, 4)]);
     assert_eq!(host.ack(102, 0, &[(2, 5)])[0], 0);
-    // 12 out, 7 arrived, 2 lost, 1 under way again: the pipe of 4 lets the second go.
+    // 12 sent, 7 arrived, 2 lost, 1 retransmitted: the pipe of 4 allows the second retransmission.
     assert_eq!(host.ack(103, 0, &[(2, 9)]), [1]);
     assert!(same((host.window().1, 0.0), (5.0, 0.0)));
     // The originals, then the retransmissions as duplicates.
@@ -274,8 +274,8 @@ fn a_timestamp_of_the_original_undoes_the_reduction() {
     }
 }
 
-/// RFC 6937: with PRR the first round trip of a recovery sends a segment for every second that arrives,
-/// where halving at once sends none, then one for each.
+/// RFC 6937: with PRR, the first RTT of a recovery sends one segment per two arrivals. Immediate
+/// halving sends none at first, then one per arrival.
 #[test]
 fn prr_spreads_the_reduction_over_the_round_trip() {
     let sends = |rate_reduction| {
@@ -285,17 +285,19 @@ fn prr_spreads_the_reduction_over_the_round_trip() {
         let count = |end| host.ack(100, 0, &[(1, end)]).len();
         (2..=20).map(count).collect::<Vec<_>>()
     };
-    // 19 arrive; the third finds the loss: 16 under way then, ssthresh 10.
+    // 19 arrive; the third shows the loss: 16 are in flight then, ssthresh 10.
     let at_once = [0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1];
     assert_eq!(sends(RateReduction::AtOnce), at_once);
-    // RFC 9937: SACK covered 2 of the 20 before, so k deliveries allow ceil(10 k / 18): 1, 2, 2, 3, 3,
-    // 4, 4, 5, 5, 6, 7, 7, 8, 8. At the 15th 10 are under way, and the pipe is kept there.
+    // RFC 9937: SACK already covered 2 of the 20, so k deliveries allow ceil(10 k / 18). These are
+    // 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 7, 7, 8, 8. At the 15th, 10 are in flight, and the pipe stays
+    // there.
     let prr = [0, 0, 1, 1, 0, 1, 0, 1, 0, 1, 0, 1, 1, 0, 1, 0, 0, 1, 1];
     assert_eq!(sends(RateReduction::Prr), prr);
 }
 
-/// RFC 6675 section 5.1: after a timeout what SACK covers is not sent again; RFC 2018 section 8 sends
-/// it all; RFC 6298 section 5.4 the oldest segment, and with it RFC 6675 knows the rest to be missing.
+/// RFC 6675 section 5.1: after an RTO SACKed segments are not retransmitted. RFC 2018 section 8
+/// retransmits all. RFC 6298 section 5.4 retransmits the oldest segment, and RFC 6675 then
+/// considers the rest missing.
 #[test]
 fn rto_retransmits_missing_or_all_segments() {
     for (after_timeout, again) in [
@@ -334,9 +336,9 @@ fn without_sack_a_timeout_goes_back_or_sends_one_segment_at_a_time() {
     }
 }
 
-/// RFC 8985 section 7.2 probes an established connection: behind a SYN that nobody has answered nothing is
-/// sent but the SYN again, when the timer of RFC 6298 (2.1), 1 s, expires: 250 ticks, which the timer wheel extends to
-/// the next multiple of 8, 256.
+/// RFC 8985 section 7.2 probes established connections only. After an unanswered SYN, only the SYN
+/// is retransmitted when the RTO of RFC 6298 (2.1), 1 s, fires: after 250 ticks, which the timer
+/// wheel extends to the next multiple of 8, 256.
 #[test]
 fn a_syn_without_an_answer_is_not_probed() {
     let config = Config { handshake: true, ..Profile::Linux6.config() };
@@ -347,9 +349,10 @@ fn a_syn_without_an_answer_is_not_probed() {
     assert_eq!(host.0.counts().timeouts, 1);
 }
 
-/// A SYN that is lost and sent again after 1 s. Data begin with a window of one segment (RFC 5681 section 3.1) and
-/// slow start as it would be without the loss: 1, 2, 4, 8 segments a round trip. The SYN was sent twice, so
-/// nothing is measured (Karn), and the timeout of the first segment is 3 s (RFC 6298 section 5.7).
+/// A SYN is lost and retransmitted after 1 s. Data start with a window of one segment (RFC 5681
+/// section 3.1). Slow start then proceeds as without the loss: 1, 2, 4, 8 segments per RTT. The SYN
+/// was sent twice, so nothing is measured (Karn), and the RTO of the first segment is 3 s (RFC 6298
+/// section 5.7).
 #[test]
 fn lost_syn_only_reduces_the_initial_window() {
     for congestion in [CongestionKind::Reno, CongestionKind::Cubic] {
@@ -372,9 +375,10 @@ fn lost_syn_only_reduces_the_initial_window() {
     }
 }
 
-/// All ten segments are late. The timer takes them for lost; two ACKs of first transmissions show that they are not
-/// (F-RTO, RFC 5682). Segment 2 is: three beyond it are covered by SACK one after the other, and it is sent
-/// again with the third, as RFC 6675's `IsLost` and RACK, which has seen no reordering, both say.
+/// All ten segments are late, and the RTO considers them lost. Two ACKs of first transmissions show
+/// that they are not (F-RTO, RFC 5682). Segment 2 is lost: SACK covers three segments above it in
+/// turn. It is retransmitted with the third, because both RFC 6675's `IsLost` and RACK without
+/// reordering require it.
 #[test]
 fn loss_after_undone_reduction_is_detected() {
     for loss_detection in [LossDetectionKind::Duplicates, LossDetectionKind::Rack] {

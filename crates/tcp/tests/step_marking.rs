@@ -69,8 +69,8 @@ impl Link {
     }
 }
 
-/// What the queue does between two reductions of the first flow: its least and greatest length, on average, and how many round
-/// trips that takes at the threshold.
+/// Returns minimum and maximum queue length, on average, between two reductions of the first flow.
+/// Also returns the time in RTTs at the threshold that this takes.
 fn cycles(flows: usize, bdp: u64, threshold: usize) -> (f64, f64, f64) {
     let config = Config {
         congestion: CongestionKind::Dctcp,
@@ -110,9 +110,10 @@ fn cycles(flows: usize, bdp: u64, threshold: usize) -> (f64, f64, f64) {
     (sums.0 / count, sums.1 / count, period)
 }
 
-/// Alizadeh et al. 2010, section 3.3: the queue of N flows in step goes between K + N - A and K + N, with A = sqrt(2 N (C RTT +
-/// K)) / 2, in sqrt(2 (C RTT + K) / N) / 2 round trips. Held within two segments of K + N, and a quarter of A and of the period: the
-/// paper's window has no fractions of segments cut off, and its marks come a round trip later at once.
+/// Alizadeh et al. 2010, section 3.3: the queue of N synchronised flows varies between K + N - A
+/// and K + N. Here A = sqrt(2 N (C RTT + K)) / 2, and the period is sqrt(2 (C RTT + K) / N) / 2
+/// RTTs. The tolerance is two segments for K + N, and a quarter of A and of the period. The paper's
+/// window has fractions of segments, and its marks have an effect one RTT later.
 #[test]
 fn the_queue_stays_near_the_threshold() {
     for (flows, bdp, threshold) in [(1, 100, 30), (1, 400, 65), (2, 83, 40)] {

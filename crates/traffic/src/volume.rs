@@ -126,9 +126,9 @@ impl BoundedPareto {
 /// Web files: a lognormal body and a Pareto tail.
 ///
 /// # References
-/// P. Barford, M. Crovella, "Generating representative web workloads for network and server performance evaluation"
-/// (SURGE), SIGMETRICS 1998, table of file sizes: lognormal with mu = 9.357 and sigma = 1.318 up to 133 kB, which
-/// covers 93 %; above, Pareto with shape 1.1.
+/// P. Barford, M. Crovella, "Generating representative web workloads for network and server
+/// performance evaluation" (SURGE), SIGMETRICS 1998, table of file sizes. Lognormal with mu = 9.357
+/// and sigma = 1.318 up to 133 kB, which covers 93 %; above, Pareto with shape 1.1.
 ///
 /// # Limitations
 /// The body is the lognormal conditioned on being below 133 kB. There is one transfer per flow, without think times and

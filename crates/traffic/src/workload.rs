@@ -176,8 +176,8 @@ mod tests {
 
     use super::*;
 
-    /// By hand, in kB: 0.15 x 5 + 0.05 x 15 + 0.1 x 25 + 0.1 x 40 + 0.13 x 65 + 0.07 x 140 + 0.1 x 600 + 0.1 x 1500 +
-    /// 0.1 x 3500 + 0.07 x 7500 + 0.03 x 20 000 = 1711.25.
+    /// Computed by hand, in kB: `0.15 x 5 + 0.05 x 15 + 0.1 x 25 + 0.1 x 40 + 0.13 x 65 + 0.07 x
+    /// 140 + 0.1 x 600 + 0.1 x 1500 + 0.1 x 3500 + 0.07 x 7500 + 0.03 x 20 000` = 1711.25.
     #[test]
     fn mean_of_web_search_matches_hand_calculation() {
         let all = Workload::new(SizesKind::WebSearch, None).expect("a workload");
@@ -211,8 +211,9 @@ mod tests {
         assert_eq!(Workload::new(SizesKind::Pareto, None), None);
     }
 
-    /// 30 % up to 1 kB, 20 % of exactly 1 kB, none up to 4 kB, and 50 % up to 10 kB. By hand, in kB: 0.3 x 0.5 + 0.2 x
-    /// 1 + 0.5 x 7 = 3.85; up to 1 kB 0.35 of 0.5, and up to 7 kB 0.35 + 0.25 x 5.5 = 1.725 of 0.75.
+    /// 30 % up to 1 kB, 20 % of exactly 1 kB, none up to 4 kB, and 50 % up to 10 kB. Computed by
+    /// hand, in kB: 0.3 x 0.5 + 0.2 x 1 + 0.5 x 7 = 3.85. Up to 1 kB it is 0.35 of 0.5, and up to 7
+    /// kB 0.35 + 0.25 x 5.5 = 1.725 of 0.75.
     #[test]
     fn sizes_of_table_match_hand_calculation() {
         let points = [(1e3, 0.3), (1e3, 0.5), (4e3, 0.5), (10e3, 1.0)];

@@ -64,8 +64,9 @@ pub(crate) fn hint(number: Decimal, unit: &str, expected: Option<Dimension>) -> 
     }
 }
 
-/// Formats the unit of equal size if there is one, with the number unless it is the only meaning; otherwise the
-/// converted number with a unit. Returns `None` if the conversion is not exact.
+/// Formats the unit of equal size if there is one, with the number unless it is the only meaning.
+/// Otherwise formats the converted number with a unit. Returns `None` if the conversion is not
+/// exact.
 fn written(number: Decimal, (dimension, factor): Meaning, alone: bool) -> Option<String> {
     let same = |unit: &&Unit| Decimal::new(u128::from(unit.factor)) == factor;
     if let Some(unit) = dimension.units().find(same) {

@@ -82,7 +82,7 @@ fn duration_error(text: &str) -> (String, Option<String>) {
 }
 
 #[test]
-fn errors_say_what_was_expected() {
+fn errors_name_the_expected_form() {
     let units = "units of a duration are ps, ns, us, ms, s, min, h";
     for (text, message, hint) in [
         ("fast", "`fast` does not start with a number", None),

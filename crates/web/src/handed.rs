@@ -6,9 +6,9 @@ use std::collections::BTreeMap;
 use optcp_scenario::{Graph, GraphLink, Matrix, Reference, ReferenceResolver, Rows, Values};
 use serde::Deserialize;
 
-/// Network as returned by `optcp.scenarios.topologies.find`: nodes; links with the numbers of their ends,
-/// name and length in millimetres if known; demands; coordinates in 10^-6 degrees; names in the file; rates
-/// and notes.
+/// Network as returned by `optcp.scenarios.topologies.find`. It contains nodes, and links with the
+/// numbers of their ends, name and length in millimetres if known. Demands, coordinates in 10^-6
+/// degrees, names in the file, rates and notes follow.
 type Network = (
     Vec<String>,
     Vec<(usize, usize, Option<String>, Option<u64>)>,

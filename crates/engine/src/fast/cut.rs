@@ -18,8 +18,8 @@ use crate::model::Model;
 use crate::observe::{Observer, Record};
 use crate::stepping::Stepping;
 
-/// Time until forwarding is analysed again, for packets whose departure time is unknown: those in an assembler without
-/// a timer, and those in a stepped port.
+/// Time until forwarding is analysed again for packets of unknown departure time: packets in an
+/// assembler without a timer, or in a stepped port.
 const RECHECK_INTERVAL: Duration = Duration::from_ms(100);
 
 impl Fast {
@@ -61,9 +61,9 @@ impl Fast {
             let at = assembler.due().unwrap_or(now + RECHECK_INTERVAL).max(now);
             let entity = assembler.port().number();
             let due = move |at| move |&item: &Packet| Due { at, entity, ordinal: 0, item };
-            let sent = assembler
-                .in_flight()
-                .flat_map(move |burst| burst.packets.iter().map(due(burst.crossing.asks_at)));
+            let sent = assembler.in_flight().flat_map(move |burst| {
+                burst.packets.iter().map(due(burst.crossing.control_arrival))
+            });
             assembler.held().iter().map(due(at)).chain(sent)
         });
         // Packets in stepped ports are in flight, too.

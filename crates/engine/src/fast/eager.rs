@@ -294,10 +294,10 @@ impl<'a> FeederAnalysis<'a> {
     /// one of their next hops waits. Each port behind such a label gets several feeders, which can make further ECMP
     /// labels wait. The passes end when no label changes.
     ///
-    /// Every pass only adds feeders, so there are at most as many passes as ports. On return, no label enters a port
-    /// early if a reachable ECMP label waits in front of that port. The result does not depend on the order of the
-    /// passes. It is the largest set of early labels with this property: by induction over the marks, such a set never
-    /// contains a label into a marked port.
+    /// Every pass only adds feeders, so there are at most as many passes as ports. On return, no
+    /// label enters a port early if a reachable ECMP label waits in front of that port. The result
+    /// does not depend on the order of the passes. It is the largest set of early labels with this
+    /// property. By induction over the marks, such a set never contains a label into a marked port.
     ///
     /// The property keeps packets in order. If packets enter a port early, one link feeds the port. All packets of the
     /// link enter as soon as the link accepts them. They are accepted in the order of their arrival, because packets on

@@ -48,9 +48,11 @@ pub(crate) struct Fast {
     forwarding: Forwarding,
     /// Whether forwarding must be recomputed.
     stale: bool,
-    /// Packets that arrive behind a port, by port; in windows only those of one logical process.
+    /// Packets that arrive behind a port, by port; in windows only the packets of one logical
+    /// process.
     waiting: Buckets<Packet>,
-    /// Starts, timers and departures of stepped ports; in windows only those of one logical process.
+    /// Starts, timers and departures of stepped ports; in windows only the events of one logical
+    /// process.
     event_queue: EventQueue,
     windows: Windows,
     /// Feeders from which forwarding was computed, until windows have been opened or rejected.

@@ -9,9 +9,9 @@ use super::record::Record;
 
 /// Running hash (chained XXH3) over the records of each port and each end of a flow, in order.
 ///
-/// Only records whose order within an entity is equal in all engines are included: arrivals at a port, and what an
-/// endpoint sends, receives and delivers. Losses at the far end of a link have no common order beyond their time, so
-/// their hashes are summed.
+/// Only records whose order within an entity is equal in all engines are included. These are
+/// arrivals at a port, and packets that an endpoint sends, receives and delivers. Losses at the far
+/// end of a link have no common order beyond their time, so their hashes are summed.
 #[derive(Clone, Debug)]
 pub(super) struct Digest {
     ports: Vec<u64>,

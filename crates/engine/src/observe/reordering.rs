@@ -17,9 +17,9 @@ use super::record::{Record, RecordKind};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 enum ReorderingEvent {
-    /// A segment sent once arrived after a later one: its number is below the maximum so far (RFC 4737 section 3.3,
-    /// Type-P-Reordered), and it is not a copy. Retransmitted segments are excluded, because either transmission may
-    /// have arrived.
+    /// A segment sent once arrived after a later one. Its number is below the maximum so far (RFC
+    /// 4737 section 3.3, Type-P-Reordered), and it is not a copy. Retransmitted segments are
+    /// excluded, because either transmission may have arrived.
     Overtaken = 0,
     /// A sender retransmitted a segment.
     Resent = 1,

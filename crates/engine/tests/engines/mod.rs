@@ -188,7 +188,7 @@ fn tallies_agree_at_any_time() {
 
 /// Watching every queue must change only the records.
 #[test]
-fn records_agree_one_by_one() {
+fn records_agree_individually() {
     for seed in 0..WORLDS / 10 {
         let blueprint = world(seed);
         let run = |engine| {

@@ -1,7 +1,7 @@
 //! File format of conformance cases, and its error messages.
 //!
-//! Keys are read one by one, so that a message names the case, the key and the expectation. Serde's own
-//! message for a JSON value does not.
+//! Keys are read individually, so that a message names the case, the key and the expectation.
+//! Serde's own message for a JSON value does not.
 
 use std::collections::BTreeSet;
 use std::fmt;

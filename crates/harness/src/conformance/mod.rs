@@ -58,8 +58,8 @@ impl fmt::Display for Refused {
 /// without any ACK has one RTO per minute.
 const TIME_LIMIT: Duration = Duration::from_secs(36_000);
 
-/// Clock phase of the reference: ns-2 draws it, and its default seed gives this value to within 30 us
-/// (determined from the RTOs of 700 random cases, whose lengths in ticks depend on it).
+/// Clock phase of the reference. The default seed of ns-2 gives this value to within 30 us. It was
+/// determined from the RTOs of 700 random cases, whose lengths in ticks depend on it.
 const CLOCK_PHASE: Duration = Duration::from_us(5_560);
 
 /// Ports: both links forward, both links backward.

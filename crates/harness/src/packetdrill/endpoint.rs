@@ -228,7 +228,7 @@ impl Endpoint {
             let opens = self.sender.una() == Seq::ZERO;
             let marking = match self.peer.as_ref().filter(|_| opens) {
                 // Our SYN-ACK has negotiated already.
-                Some(peer) if peer.ack.is_none() => told(&self.config),
+                Some(peer) if peer.ack.is_none() => negotiation_fields(&self.config),
                 _ => segment.marking(),
             };
             let counters = segment.options.ecn.map(counters);
@@ -368,7 +368,7 @@ impl Endpoint {
 }
 
 /// Returns the ECN fields of an ACK of our SYN-ACK from which our sender derives the negotiated mode.
-fn told(config: &Config) -> Marking {
+fn negotiation_fields(config: &Config) -> Marking {
     let flags = match config.ecn {
         Ecn::Off => 0,
         Ecn::Rfc3168 | Ecn::Dctcp => Marking::ECE,

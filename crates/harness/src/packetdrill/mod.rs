@@ -4,8 +4,9 @@
 //! the kernel must send, and when. Here the same scripts test [`optcp_tcp::Sender`] and
 //! [`optcp_tcp::Receiver`]. `docs/developers/packetdrill.md` lists the supported part of the language.
 //!
-//! A script is parsed (`parse`, `assertion`), its commands and comments configure the endpoint (`shell`,
-//! `choices`), bytes are mapped to segments (`sequence`), and its events are executed (`endpoint`, `run`).
+//! A script is parsed (`parse`, `assertion`), and its commands and comments configure the endpoint
+//! (`shell`, `choices`). Bytes are mapped to segments (`sequence`), and events are executed
+//! (`endpoint`, `run`).
 
 mod assertion;
 mod choices;

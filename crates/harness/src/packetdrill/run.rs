@@ -201,7 +201,7 @@ impl Run {
         }
     }
 
-    /// Checks an expected segment, which may represent several segments sent one by one.
+    /// Checks an expected segment, which may represent several segments sent individually.
     fn outbound(
         &mut self,
         event: &Event,

@@ -86,7 +86,7 @@ impl Outgoing {
         whole.then(|| seq(count))
     }
 
-    /// Returns the segments that a SACK block covers completely; `None` if there are none.
+    /// Returns the segments that a SACK block covers completely; `None` without any.
     pub(super) fn covered(&self, from: u64, to: u64) -> Option<(Seq, Seq)> {
         let first = 1 + self.ends.partition_point(|&(end, _)| end < from);
         let last = self.ends.partition_point(|&(end, _)| end <= to);

@@ -9,8 +9,8 @@ use optcp_units::Duration;
 use super::choices::congestion;
 use super::script::{Action, Refusal, Script};
 
-/// Settings that do not affect any script: memory, the windows that it allows, start and end of connections,
-/// metrics of earlier ones, Fast Open, and limits of refused features.
+/// Settings that do not affect any script. They concern memory, the windows that it allows, start
+/// and end of connections, metrics of earlier ones, Fast Open, and limits of refused features.
 const HARMLESS: &[&str] = &[
     "rmem_default",
     "rmem_max",

@@ -76,8 +76,8 @@ mod tests {
         (0..100_000).filter(|_| corruption.corrupts(packet(size))).count()
     }
 
-    /// With 1e-5 per bit, 1500 B are corrupted with 1 - (1 - 1e-5)^12000 = 0.113080 and 40 B with 0.003195: 11 308 of
-    /// 100 000 with a standard deviation of 100, and 319.5 with 18.
+    /// With 1e-5 per bit, 1500 B are corrupted with 1 - (1 - 1e-5)^12000 = 0.113080 and 40 B with
+    /// 0.003195. Of 100 000, these are 11 308 with a standard deviation of 100, and 319.5 with 18.
     #[test]
     fn long_packets_are_corrupted_more_often() {
         let [long, short] = [1500, 40].map(|size| corrupted(Spoils::Bits(1e-5), size));

@@ -32,8 +32,9 @@ pub struct GilbertElliott {
 }
 
 impl GilbertElliott {
-    /// Creates a process that draws from `stream`. `turns` are the transition probabilities from good to bad and back,
-    /// not both zero; `loses` are the loss probabilities in the good and in the bad state.
+    /// Creates a process that draws from `stream`. `turns` are the transition probabilities from
+    /// good to bad and back, not both zero. `loses` are the loss probabilities in the good and in
+    /// the bad state.
     #[must_use]
     pub fn new(lossy: Lossy, turns: [f64; 2], loses: [f64; 2], mut stream: Stream) -> Self {
         let bad = Chance::new(turns[0] / (turns[0] + turns[1])).occurs(&mut stream);

@@ -221,8 +221,8 @@ mod tests {
         Time::ZERO + Duration::from_ms(ms)
     }
 
-    /// RFC 8289 section 3.3: the distance after n drops is the interval divided by the square root of n; 100 ms /
-    /// sqrt(2) is 70.710 678 118 6 ms.
+    /// RFC 8289 section 3.3: the distance after n drops is the interval divided by the square root
+    /// of n. 100 ms / sqrt(2) is 70.710 678 118 6 ms.
     #[test]
     fn drop_distance_decreases_with_root_of_count() {
         let interval = Duration::from_ms(100);

@@ -7,8 +7,8 @@ use super::parameters::parameters;
 use super::{Fate, Fates, Link, OnDeparture};
 use crate::{DropReason, Packet, QueueLimit};
 
-/// DualPI2: marks packets of scalable senders early in a short queue, and drops or marks others less often, so that
-/// both kinds of flows get similar rates.
+/// DualPI2: marks packets of scalable senders early in a short queue, and drops or marks others
+/// less often. Both kinds of flows get similar rates.
 ///
 /// # Model
 /// - Packets with ECT(1) or CE enter the L queue, others the C queue.
@@ -22,9 +22,10 @@ use crate::{DropReason, Packet, QueueLimit};
 /// - Both queues are served by bytes; the C queue has the share `classic_share` if both have packets.
 ///
 /// # References
-/// RFC 9332, appendix A: parameters (A.1), the dequeue loop with its recurrence instead of random numbers, the control
-/// law, and overload (A.2). The weighted round robin follows Linux's `dualpi2`; RFC 9332 section 4.2.2 asks for one
-/// with a small weight for the C queue, or a time-shifted order.
+/// RFC 9332, appendix A: parameters (A.1), the dequeue loop with its recurrence instead of random
+/// numbers, the control law, and overload (A.2). The weighted round robin follows Linux's
+/// `dualpi2`. RFC 9332 section 4.2.2 requires one with a small weight for the C queue, or a
+/// time-shifted order.
 ///
 /// # Limitations
 /// - The limit applies to both queues together and counts the packet in transmission.
@@ -346,9 +347,9 @@ mod tests {
         }
     }
 
-    /// The oldest packet arrived at 10 ms: the update at 15 ms finds a delay of 5 ms, the update at 30 ms one of 20 ms.
-    /// Appendix A.2 uses the maximum delay of both queues; otherwise an overload of the L queue alone would have no
-    /// effect.
+    /// The oldest packet arrived at 10 ms. The update at 15 ms finds a delay of 5 ms, the update at
+    /// 30 ms one of 20 ms. Appendix A.2 uses the maximum delay of both queues; otherwise an
+    /// overload of the L queue alone would have no effect.
     #[test]
     fn missed_updates_are_computed_at_next_arrival() {
         for codepoint in [Codepoint::NotEct, Codepoint::Ect1] {

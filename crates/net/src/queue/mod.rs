@@ -1,8 +1,9 @@
 //! Queue disciplines: which packets a port accepts, marks and drops, and which it sends next.
 //!
-//! A discipline either decides when a packet arrives ([`OnArrival`]), over a single FIFO queue, or stores packets
-//! itself and also decides when the transmitter is free ([`OnDeparture`]). The port owns the packet in transmission and
-//! passes it where a discipline may count it.
+//! A discipline either decides when a packet arrives ([`OnArrival`]), over a single FIFO queue, or
+//! stores packets itself. In the latter case it also decides when the transmitter is free
+//! ([`OnDeparture`]). The port owns the packet in transmission and passes it where a discipline may
+//! count it.
 //!
 //! A discipline is plain data and independent of the engine. The reference engine, and stepped ports of the fast
 //! engine, use it through [`Port`](crate::Port). Disciplines that decide on arrival also work in the other modes of the

@@ -17,8 +17,8 @@ use crate::{DropReason, Packet};
 /// - Drops are spaced: none before the sum of probabilities since the last drop reaches 0.85, and certainly at 8.5.
 ///
 /// # References
-/// RFC 8033, section 4 and appendix A; gains of section 4.3 and appendix A; ECN by section 5.1; spaced drops by section
-/// 5.4, in units of packets.
+/// RFC 8033, section 4 and appendix A. Gains follow section 4.3 and appendix A, ECN section 5.1,
+/// and spaced drops section 5.4, in units of packets.
 ///
 /// # Limitations
 /// - The delay is the exact queueing delay of a packet that arrives now at a link of known rate. The departure rate is

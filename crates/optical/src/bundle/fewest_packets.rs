@@ -1,8 +1,8 @@
 //! Selection of the queue with the fewest packets, regardless of their sizes.
 //!
 //! # Model
-//! A switch that counts packets instead of bytes: a long packet counts like a short one, so packets may start in
-//! another order than they arrived.
+//! A switch that counts packets instead of bytes. A long packet counts like a short one, so packets
+//! may start in another order than they arrived.
 //!
 //! # References
 //! The usual meaning of "shortest queue" in queueing theory, in contrast to `anycast.rs`.

@@ -128,7 +128,7 @@ pub enum Passage {
     /// The burst is lost.
     Lost(Burst),
     /// The burst with this number is in flight in the core. Its control packet reaches the next node at this time.
-    Asks(Time, u32),
+    ControlArrives(Time, u32),
 }
 
 /// Step of a burst: its next event, and the fibre that it requested with the reserved wavelength.
@@ -222,7 +222,7 @@ impl Assembler {
         let crossing = Crossing {
             reserved: 0,
             wavelength: None,
-            asks_at: now,
+            control_arrival: now,
             start: now + self.path.offset,
             bytes: std::mem::take(&mut self.bytes),
         };
@@ -261,7 +261,10 @@ impl Assembler {
                     Crossed::Onward(crossing) => {
                         let number = burst.number;
                         self.in_flight.insert(number, Burst { crossing, ..burst });
-                        (Passage::Asks(crossing.asks_at, number), crossing.wavelength)
+                        (
+                            Passage::ControlArrives(crossing.control_arrival, number),
+                            crossing.wavelength,
+                        )
                     }
                 };
                 Step { passage, request: Some((route[crossing.reserved], wavelength)) }

@@ -33,7 +33,7 @@ fn send(assembler: &mut Assembler, now: Time) -> (Burst, Option<Time>) {
     match assembler.advance(burst, &mut BurstCore::default()).passage {
         Passage::Arrives(at, burst) => (burst, Some(at)),
         Passage::Lost(burst) => (burst, None),
-        Passage::Asks(..) => panic!("there is no core"),
+        Passage::ControlArrives(..) => panic!("there is no core"),
     }
 }
 
@@ -73,9 +73,9 @@ fn hybrid_burst_leaves_by_timer_or_size() {
     assert_eq!(hybrid.due(), Some(us(160)));
 }
 
-/// Offset, transmission and propagation computed by hand: 2500 bytes at 1 Gb/s take 20 us, so a burst that leaves at
-/// 100 us is sent from 130 us to 150 us. A burst that leaves at 110 us waits for the wavelength; 1000 bytes take
-/// another 8 us.
+/// Offset, transmission and propagation computed by hand. 2500 bytes at 1 Gb/s take 20 us, so a
+/// burst that leaves at 100 us is sent from 130 us to 150 us. A burst that leaves at 110 us waits
+/// for the wavelength; 1000 bytes take another 8 us.
 #[test]
 fn packets_arrive_together_after_offset_transmission_and_propagation() {
     let mut timer = assembler(Assembly::Timer(TIMER), 0.0);

@@ -12,8 +12,8 @@
 //! ```
 //!
 //! # References
-//! RFC 4427, sections 4.11 (reversion) and 4.16 (wait-to-restore time); RFC 6378: a failure of the protection path has
-//! priority over a failure of the working path.
+//! RFC 4427, sections 4.11 (reversion) and 4.16 (wait-to-restore time). By RFC 6378, a failure of
+//! the protection path has priority over a failure of the working path.
 //!
 //! # Limitations
 //! There are no operator commands (forced and manual switches, lockout).

@@ -1,10 +1,11 @@
 //! Core of burst switches: fibres with wavelengths that bursts reserve.
 //!
 //! # Model
-//! Just-enough-time reservation. A control packet precedes its burst. At each node of the route, including the edge, it
-//! requests a wavelength of the next fibre from the first bit of the burst to its last. If no wavelength is free during
-//! that time, the burst is lost, and its upstream reservations remain. [`Scheduling`] chooses among free wavelengths;
-//! [`Conversion`] determines whether the wavelength may change between fibres.
+//! Just-enough-time reservation. A control packet precedes its burst. At each node of the route,
+//! including the edge, it requests a wavelength of the next fibre for the duration of the burst. If
+//! no wavelength is free during that time, the burst is lost, and its upstream reservations remain.
+//! [`Scheduling`] chooses among free wavelengths; [`Conversion`] determines whether the wavelength
+//! may change between fibres.
 //!
 //! # References
 //! C. Qiao, M. Yoo, "Optical burst switching (OBS) - a new paradigm for an optical Internet", Journal of High Speed
@@ -54,7 +55,7 @@ pub struct Crossing {
     /// Wavelength on the last reserved fibre; `None` at the edge.
     pub wavelength: Option<u32>,
     /// Arrival time of the control packet.
-    pub asks_at: Time,
+    pub control_arrival: Time,
     /// Arrival time of the first bit.
     pub start: Time,
     /// Burst size in bytes.
@@ -101,8 +102,8 @@ impl BurstCore {
         BurstCore { fibres, scheduling, conversion, processing }
     }
 
-    /// Returns the offset that keeps a control packet ahead of its burst on a route of `fibres` fibres: each switch
-    /// after the edge processes it once.
+    /// Returns the offset that keeps a control packet ahead of its burst on a route of `fibres`
+    /// fibres. Each switch after the edge processes it once.
     #[must_use]
     pub fn least_offset(processing: Duration, fibres: usize) -> Duration {
         processing * fibres.saturating_sub(1) as u64
@@ -128,7 +129,7 @@ impl BurstCore {
         let fibre = &mut self.fibres[route[burst.reserved] as usize];
         let end = burst.start + fibre.rate().transmission_time(Bytes::new(burst.bytes));
         let kept = burst.wavelength.filter(|_| self.conversion == Conversion::None);
-        fibre.remove_past(burst.asks_at);
+        fibre.remove_past(burst.control_arrival);
         let Some(wavelength) = fibre.reserve(self.scheduling, kept, burst.start, end, burst.bytes)
         else {
             return Crossed::Blocked;
@@ -139,7 +140,7 @@ impl BurstCore {
         Crossed::Onward(Crossing {
             reserved: burst.reserved + 1,
             wavelength: Some(wavelength),
-            asks_at: burst.asks_at + fibre.delay() + self.processing,
+            control_arrival: burst.control_arrival + fibre.delay() + self.processing,
             start: burst.start + fibre.delay(),
             bytes: burst.bytes,
         })

@@ -19,8 +19,8 @@ fn single_fibre(wavelengths: u32, scheduling: Scheduling) -> BurstCore {
 
 /// Requests a wavelength at the edge, at `now`, for a burst of `length` microseconds that starts at `start`.
 fn request(core: &mut BurstCore, now: u64, start: u64, length: u64) -> Option<u32> {
-    let (asks_at, start) = (us(now), us(start));
-    let burst = Crossing { reserved: 0, wavelength: None, asks_at, start, bytes: length };
+    let (control_arrival, start) = (us(now), us(start));
+    let burst = Crossing { reserved: 0, wavelength: None, control_arrival, start, bytes: length };
     match core.cross(&[0], burst) {
         Crossed::Through(wavelength, arrival) => {
             assert_eq!(arrival, start + Duration::from_us(length + 100));
@@ -67,8 +67,8 @@ fn only_void_filling_uses_gaps_before_reservations() {
     assert_eq!(request(&mut filling, 1, 110, 50), None);
 }
 
-/// Wavelengths 0, 1, 2 are reserved until 100, 130 and 120 us. For 125, the latest earlier horizon is that of
-/// wavelength 2; for 135, of wavelength 1. Wavelength 3 has never been used.
+/// Wavelengths 0, 1, 2 are reserved until 100, 130 and 120 us. For 125, wavelength 2 has the latest
+/// earlier horizon; for 135, wavelength 1. Wavelength 3 has never been used.
 #[test]
 fn wavelength_with_smallest_gap_is_reserved() {
     for &scheduling in Scheduling::ALL {
@@ -114,16 +114,21 @@ fn processing_at_switches_reduces_offset() {
     let fibres = vec![fibre(2, 100), fibre(2, 200), fibre(2, 300)];
     let processing = Duration::from_us(10);
     let mut core = BurstCore::new(fibres, Scheduling::LaucVf, Conversion::Full, processing);
-    let burst =
-        Crossing { reserved: 0, wavelength: None, asks_at: us(0), start: us(50), bytes: 30 };
+    let burst = Crossing {
+        reserved: 0,
+        wavelength: None,
+        control_arrival: us(0),
+        start: us(50),
+        bytes: 30,
+    };
     let Crossed::Onward(second) = core.cross(&[0, 1, 2], burst) else {
         panic!("nothing is reserved")
     };
-    assert_eq!((second.reserved, second.asks_at, second.start), (1, us(110), us(150)));
+    assert_eq!((second.reserved, second.control_arrival, second.start), (1, us(110), us(150)));
     let Crossed::Onward(third) = core.cross(&[0, 1, 2], second) else {
         panic!("nothing is reserved")
     };
-    assert_eq!((third.reserved, third.asks_at, third.start), (2, us(320), us(350)));
+    assert_eq!((third.reserved, third.control_arrival, third.start), (2, us(320), us(350)));
     // Arrival at 350 + 30 + 300.
     assert_eq!(core.cross(&[0, 1, 2], third), Crossed::Through(0, us(680)));
     assert_eq!(BurstCore::least_offset(processing, 3), Duration::from_us(20));
@@ -140,7 +145,7 @@ fn burst_without_conversion_keeps_its_wavelength() {
         let burst = |length| Crossing {
             reserved: 0,
             wavelength: None,
-            asks_at: us(0),
+            control_arrival: us(0),
             start: us(0),
             bytes: length,
         };

@@ -168,8 +168,9 @@ mod tests {
         assert_eq!(known(&[outage(7, None)], Duration::from_ms(1)), [(ms(8), false)]);
     }
 
-    /// Of two links, one is down from 100 to 200 and from 300 to 400 ms. Both are down from 150 to 200 ms,
-    /// and from 300 ms until the other works again, but not at 400 ms, where they change roles.
+    /// Two links. One is down from 100 to 200 and from 300 to 400 ms, the other from 150 to 350 ms
+    /// and from 400 ms. Both are down from 150 to 200 ms and from 300 to 350 ms, but not at 400 ms,
+    /// where they change roles.
     #[test]
     fn bundle_is_down_while_all_links_are_down() {
         let outage = |from: u64, to: Option<u64>| Outage { failure: ms(from), repair: to.map(ms) };

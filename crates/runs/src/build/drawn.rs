@@ -8,7 +8,7 @@ use optcp_scenario::pick;
 use optcp_scenario::plan::{Carries, FlowPlan, Plan};
 
 /// Returns the plan with the flows of a run instead of the routes from which they are drawn.
-pub(super) fn drawn<'p>(plan: Cow<'p, Plan>, streams: Streams) -> Cow<'p, Plan> {
+pub(super) fn draw_flows<'p>(plan: Cow<'p, Plan>, streams: Streams) -> Cow<'p, Plan> {
     if plan.drawn.is_empty() {
         return plan;
     }

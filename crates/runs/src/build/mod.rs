@@ -76,7 +76,7 @@ pub(crate) fn world(
         return None;
     }
     let streams = Streams::new(seed);
-    let plan = &*drawn::drawn(drawn_failures(plan, streams), streams);
+    let plan = &*drawn::draw_flows(drawn_failures(plan, streams), streams);
     let mut paths = Paths::default();
     let tables = Tables::lay(plan, seed, &mut paths);
     let written = plan.forwarding.as_ref().map(|one| forwarding::lay(plan, one, &mut paths));

@@ -24,7 +24,7 @@ pub(super) fn draw(spread: &Spread, streams: Streams, name: impl Fn() -> String)
     }
 }
 
-/// Returns the two paths of a flow, data and ACKs: those of its group, or its own if it is switched
+/// Returns the two paths of a flow, data and ACKs: its group's, or separate ones if it is switched
 /// separately.
 pub(super) fn path_ids(plan: &Plan, flow: &FlowPlan) -> [PathId; 2] {
     let number = flow.lsp.map_or(flow.group, |lsp| plan.groups.len() + lsp);

@@ -314,7 +314,7 @@ fn ids(hops: &[DirectedLink]) -> Vec<PortId> {
     hops.iter().map(|&hop| port_id(hop)).collect()
 }
 
-/// Returns the ports of a piece of a detour: the ports of its own circuit, or of the links.
+/// Returns the ports of a piece of a detour: the ports of its reserved circuit, or of the links.
 fn way_over(protection: &ProtectionPlan, piece: &[DirectedLink]) -> Vec<PortId> {
     match protection.circuits.get(piece) {
         Some(&circuit) => vec![port_id((circuit, 0))],

@@ -97,7 +97,7 @@ pub(super) struct Tables {
 }
 
 impl Tables {
-    /// Lays the tables as they are before anything fails; `None` without routing.
+    /// Installs the tables without failures; `None` without routing.
     pub(super) fn lay(plan: &Plan, seed: u64, paths: &mut Paths) -> Option<Self> {
         let routing = plan.routing.as_ref()?;
         let topology = topology_of(plan);

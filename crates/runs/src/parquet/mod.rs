@@ -12,7 +12,7 @@ use crate::series::Series;
 
 pub use parquet::errors::ParquetError;
 
-/// Contents of a Parquet file, limited to what this crate writes.
+/// Contents of a Parquet file, limited to the types that this crate writes.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Table {
     /// Metadata of the table, by key.
@@ -127,10 +127,10 @@ impl Data {
 impl Table {
     /// Converts the series to a table.
     ///
-    /// A series with an interval becomes one row per name and interval, with the end of the interval
-    /// (`time_ps`; the last one ends with the run) and the name. Indices become the names that they stand
-    /// for; an index without a name becomes the empty text. Column names contain units; the metadata contain
-    /// kind and interval.
+    /// Converts a series to a table. With an interval, it becomes one row per name and interval.
+    /// The row contains the name and the end of the interval (`time_ps`; the last one ends with the
+    /// run). Indices become the names that they represent; an index without a name becomes the
+    /// empty text. Column names contain units; the metadata contain kind and interval.
     #[must_use]
     pub fn of(series: &Series) -> Table {
         let mut metadata = vec![("optcp.kind".to_owned(), series.kind.to_owned())];

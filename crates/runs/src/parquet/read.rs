@@ -15,8 +15,9 @@ use parquet::schema::types::ColumnDescriptor;
 use super::{Data, Table, Texts, coded};
 
 impl Table {
-    /// Reads the table in the bytes of a Parquet file of the type that [`Table::to_parquet`] writes: flat
-    /// columns without nulls, of integers, 64-bit real numbers, booleans and texts.
+    /// Reads the table in the bytes of a Parquet file of the type that [`Table::to_parquet`]
+    /// writes. It has flat columns without nulls, of integers, 64-bit real numbers, booleans and
+    /// texts.
     ///
     /// # Errors
     /// If the bytes are not a Parquet file, or contain anything else.

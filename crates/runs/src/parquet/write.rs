@@ -81,8 +81,8 @@ impl Data {
         Ok(Arc::new(builder.build()?))
     }
 
-    /// Returns the dictionary in Parquet's plain form, its number of values, and the index of each row:
-    /// always for texts, and for numbers that rarely change.
+    /// Returns the dictionary in Parquet's plain form, its number of values, and the index of each
+    /// row. Texts always have one, numbers only if they rarely change.
     fn coded(&self) -> Option<(Vec<u8>, usize, Cow<'_, [u32]>)> {
         match self {
             Data::Text(texts) => {

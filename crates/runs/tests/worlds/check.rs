@@ -1,4 +1,4 @@
-//! What must hold of every world.
+//! Checks that must hold for every scenario.
 
 use std::collections::BTreeSet;
 
@@ -16,13 +16,13 @@ use crate::{slow, stated};
 pub(crate) const TOWNS: [&str; 4] = ["Hamburg", "Kiel", "Muenchen", "Bonn"];
 pub(crate) const ROADS: [[usize; 2]; 5] = [[0, 1], [0, 2], [1, 2], [0, 3], [2, 3]];
 
-/// Names that generated worlds do not use.
+/// Names that generated scenarios do not use.
 pub(crate) const PACKETS: &str = "zz-packets";
 pub(crate) const SENDERS: &str = "zz-senders";
 pub(crate) const BURSTS: &str = "zz-bursts";
 pub(crate) const ENDS: &str = "zz-ends";
 
-/// No run of such a world takes as long, also on a machine with much other work.
+/// No run of such a scenario takes as long, also on a machine with much other work.
 const LONGEST: std::time::Duration = std::time::Duration::from_secs(600);
 
 /// Branches of a sweep that are looked at.
@@ -64,12 +64,12 @@ impl ReferenceResolver for Atlas {
         Ok(Matrix { heading: None, rows })
     }
 
-    /// What the name of the file says: `1|2|2`.
+    /// Returns the values that the file name lists: `1|2|2`.
     fn values(&self, file: &str) -> Result<Values, String> {
         Ok((1..).zip(file.split('|').map(str::to_owned)).collect())
     }
 
-    /// What the name of the file says: `at=1 ms;link=A-B|at=...`.
+    /// Returns the rows that the file name lists: `at=1 ms;link=A-B|at=...`.
     fn table(&self, file: &str) -> Result<Rows, String> {
         let field = |field: &str| {
             field.split_once('=').map(|(key, value)| (key.to_owned(), value.to_owned()))
@@ -87,7 +87,7 @@ pub(crate) fn read(text: &str, set: &[(String, String)]) -> Result<Scenario, Dia
     Scenario::parse_with(text, "w.toml", set, &library())
 }
 
-/// What one world was worth.
+/// Statistics of a checked scenario.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Worth {
     pub(crate) packets: u64,
@@ -97,8 +97,8 @@ pub(crate) struct Worth {
     pub(crate) seen: BTreeSet<String>,
 }
 
-/// Checks everything of the world that `text` describes, which the reader accepts. A run that goes on for ever is
-/// a failure, too: none of these worlds has much to do.
+/// Checks the scenario that `text` describes, which must be valid. An endless run is a failure,
+/// too, because all these scenarios are small.
 pub(crate) fn check(text: &str, seed: u64) -> Result<Worth, Failure> {
     let cancel = Cancel::default();
     let (ended, end) = std::sync::mpsc::channel::<()>();
@@ -125,7 +125,8 @@ fn holds(text: &str, seed: u64, cancel: &Cancel) -> Result<Worth, Failure> {
     let branches: Vec<&Scenario> = cells.iter().collect();
     let forked = runs(&branches, seed, Engine::Fast, true, true, cancel)?;
 
-    // Every second world with all departures as events, the others with those of some ports.
+    // Every second scenario has all departures as events, the others have the departures of some
+    // ports.
     let some = Streams::new(seed).stream("stepped").next_u64();
     let stepped = Engine::Stepped(if seed.is_multiple_of(2) { u64::MAX } else { some });
 
@@ -168,7 +169,7 @@ fn holds(text: &str, seed: u64, cancel: &Cancel) -> Result<Worth, Failure> {
     Ok(worth)
 }
 
-/// What can be asked of a scenario is answered, and alike each time.
+/// Queries everything about a scenario, twice, and compares the answers.
 fn said(scenario: &Scenario) -> Result<(), Failure> {
     let _ = (scenario.summary(), scenario.spare(), scenario.backups());
     let again = match Scenario::parse_with(&scenario.to_toml(), "w.toml", &[], &library()) {
@@ -185,7 +186,7 @@ fn said(scenario: &Scenario) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The same world with everything written down.
+/// Returns the same scenario with all observations.
 fn watched(text: &str, plain: &Scenario) -> Result<Scenario, Failure> {
     let plan = plain.plan();
     let bursts = |link: usize| plan.bursts.iter().any(|bursts| bursts.link == link);
@@ -211,7 +212,7 @@ fn watched(text: &str, plain: &Scenario) -> Result<Scenario, Failure> {
     })
 }
 
-/// The cells of the sweep that are possible; the world itself, without one.
+/// Returns the valid parameter combinations of the sweep, or the scenario itself without a sweep.
 fn cells(scenario: &Scenario) -> Vec<Scenario> {
     let axes = scenario.axes().first();
     let of = |(key, values): &(String, Vec<String>)| {
@@ -247,7 +248,7 @@ fn ended(
 /// In windows wherever there can be any, on one thread or two.
 fn in_windows(branches: &[&Scenario], seed: u64, cancel: &Cancel) -> Result<Vec<Run>, Failure> {
     let drawn = Streams::new(seed).stream("windows").next_u64();
-    // Shorter ones only take longer in worlds that stand still for long.
+    // Shorter windows only take longer in scenarios with long stalls.
     let length = Some(29 + u32::try_from(drawn % 4).unwrap_or(0));
     let threads = if drawn & 4 == 0 { 1 } else { 2 };
     let engine = Engine::Windows { length, stepped: 0 };
@@ -267,7 +268,7 @@ fn unwatched(text: &str, seed: u64, full: &Run, cancel: &Cancel) -> Result<(), F
         list.retain(|one| matches!(one["kind"].as_str(), Some("ports" | "fibres")));
         (!list.is_empty()).then_some(list)
     });
-    // As it is written, nobody lists all packets: what an observation needs it must ask for itself.
+    // As written, no observation lists all packets, so each must request the data that it needs.
     let mut texts = vec![text.to_owned(), crate::parts::written(&world)];
     texts.extend(counted.map(|list| {
         world.insert("observe".to_owned(), Value::Array(list));
@@ -372,7 +373,8 @@ fn exported(run: &Run) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Rows of intervals stand at their ends, one after the other, and the last one at the end of the run.
+/// Checks that rows of intervals end at the interval ends, in order, and the last one at the end of
+/// the run.
 fn ends_of_intervals(series: &Series, table: &Table) -> Result<(), Failure> {
     let Some(interval) = series.interval else { return Ok(()) };
     let Some((_, Data::I64(times))) = table.columns.first() else {

@@ -1,15 +1,16 @@
-//! Random choices of a world: each question has a stream of its own.
+//! Random choices of a scenario: each question has a separate random stream.
 //!
-//! What is asked in a scope made by [`Draw::about`] depends on the world's number, the names of the scopes around it and
-//! what is asked in the same scope before, and on nothing else. A choice among names gives each name a score of its own.
-//! So another member of a registry changes the worlds that have it, and no others.
+//! An answer in a scope made by [`Draw::about`] depends only on the scenario's number, the
+//! enclosing scopes, and earlier questions in the same scope. A choice among names gives each name
+//! a separate score. A new member of a registry therefore changes only the scenarios that use it.
 
 use std::collections::BTreeMap;
 use std::fmt::Debug;
 
 use optcp_des::{Stream, Streams};
 
-/// The choices that make one world, or a part of it: a function of the world's number and of what is asked about.
+/// Choices that make one scenario, or a part of it: a function of the scenario's number and of the
+/// question.
 pub(crate) struct Draw {
     seed: u64,
     stream: Stream,
@@ -22,7 +23,8 @@ impl Draw {
         Draw { seed: number, stream: Streams::new(number).stream("world"), asked: BTreeMap::new() }
     }
 
-    /// The choices about one question: they leave all others as they are. What is asked about again is another question.
+    /// Returns the choices about one question, without changing any others. A repeated question is
+    /// another question.
     pub(crate) fn about(&mut self, question: &str) -> Draw {
         let times = self.asked.entry(question.to_owned()).or_default();
         *times += 1;
@@ -49,15 +51,16 @@ impl Draw {
         usize::try_from(self.below(length as u64)).expect("below a usize")
     }
 
-    /// One of a list, known by how it is written: that with the lowest score. What stands there twice is twice as likely. The
-    /// order means nothing, and a new member takes from all others alike.
+    /// Picks the element of a list with the lowest score; elements are identified by their debug
+    /// text. An element listed twice is twice as likely. The order is irrelevant, and a new element
+    /// takes an equal share from all others.
     pub(crate) fn pick<T: Clone + Debug>(&mut self, list: &[T]) -> T {
         let scores = self.scores(list);
         let lowest = (0..list.len()).min_by_key(|&place| scores[place]);
         list[lowest.expect("a list that is not empty")].clone()
     }
 
-    /// About half of a list, in its order; one at least, unless the list is empty.
+    /// Picks about half of a list, in its order, and at least one element unless the list is empty.
     pub(crate) fn some<T: Clone + Debug>(&mut self, list: &[T]) -> Vec<T> {
         let scores = self.scores(list);
         let lowest = scores.iter().min().copied().unwrap_or_default();
@@ -83,10 +86,11 @@ impl Draw {
     }
 }
 
-/// Of 3000 questions about a list of three a fourth member takes a quarter, and leaves all other answers as they were;
-/// backwards the list gives the same. Standard deviation of the quarter: 24; of a third: 26; five of each.
+/// 3000 questions about a list of three. A fourth member takes a quarter, and all other answers
+/// stay the same; the reversed list gives the same. Standard deviation of the quarter: 24; of a
+/// third: 26; five of each.
 #[test]
-fn new_member_changes_only_what_takes_it() {
+fn new_member_changes_only_its_users() {
     let ask = |list: &[&str]| -> Vec<String> {
         (0..3000).map(|number| Draw::new(number).pick(list).to_owned()).collect()
     };
@@ -101,7 +105,8 @@ fn new_member_changes_only_what_takes_it() {
     assert!((1870..2130).contains(&twice), "{twice}");
 }
 
-/// What is asked about one thing leaves what is asked about another, and the same thing asked about again is another.
+/// Questions about one subject do not change the answers about another. A repeated subject is
+/// another subject.
 #[test]
 fn questions_are_independent() {
     let answers = |more: bool| {

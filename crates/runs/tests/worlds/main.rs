@@ -1,8 +1,9 @@
-//! Worlds over the whole schema, drawn at random: both engines, forked and not, with and without digest, in windows on
-//! one thread and two; and every series derived again from the packets.
+//! Random scenarios over the whole schema, run with both engines, forked and whole, with and
+//! without digest, in windows on one thread and two. Every series is derived again from the
+//! packets.
 //!
-//! `make worlds` looks at more of them than `cargo test` does, and goes on where it was stopped. A world in
-//! which something does not hold is made as small as it can be, and shown with its seed.
+//! `make worlds` checks more of them than `cargo test`, and resumes after an interruption. A
+//! scenario that fails a check is reduced as far as possible, and shown with its seed.
 
 mod check;
 mod draw;
@@ -23,13 +24,14 @@ use optcp_net::DropReason;
 use schema::Schema;
 use toml::{Table, Value};
 
-/// Worlds that `cargo test` looks at.
+/// Number of scenarios that `cargo test` checks.
 const USUAL: u64 = 2000;
 
 /// So many of them have each key and each word of the schema, at least, and show each kind and each reason of drops.
 const LEAST: u64 = 3;
 
-/// What the schema has, since flows and datagrams share a table of sizes, and is refused.
+/// Keys that the schema contains, because flows and datagrams share a table of sizes, but that are
+/// rejected.
 const IMPOSSIBLE: [&str; 9] = [
     "flows.sizes.smallest",
     "traffic.sizes.kind = data-mining",
@@ -47,7 +49,7 @@ thread_local! {
     static PANIC: RefCell<String> = const { RefCell::new(String::new()) };
 }
 
-/// What comes out; a panic is a failure like others.
+/// Returns the result; a panic counts as a failure.
 fn caught<T>(f: impl FnOnce() -> T) -> Result<T, Failure> {
     catch_unwind(AssertUnwindSafe(f)).map_err(|panic| {
         let said = panic.downcast_ref::<String>().cloned();
@@ -57,8 +59,8 @@ fn caught<T>(f: impl FnOnce() -> T) -> Result<T, Failure> {
     })
 }
 
-/// Reads a world, mends it where it is not possible, and checks it: the world, what it was worth, and whether
-/// something does not hold. `None` where nothing could mend it.
+/// Reads a scenario, repairs it if it is invalid, and checks it. Returns the scenario, its
+/// statistics, and the failed check, if any. `None` if it cannot be repaired.
 fn examined(world: Table, seed: u64) -> Option<(Table, Result<Worth, Failure>)> {
     let mut last = world.clone();
     match caught(|| parts::mended(world, &mut last)) {
@@ -70,7 +72,7 @@ fn examined(world: Table, seed: u64) -> Option<(Table, Result<Worth, Failure>)> 
     }
 }
 
-/// The fault of a world as it stands, if it has one. What the reader refuses has none.
+/// Returns the failed check of a scenario, if any. An invalid scenario has none.
 fn fault(world: &Table, seed: u64) -> Option<Failure> {
     let text = parts::written(world);
     match caught(|| check::read(&text, &[]).is_ok()) {
@@ -80,12 +82,12 @@ fn fault(world: &Table, seed: u64) -> Option<Failure> {
     }
 }
 
-/// Which keys and words of the schema a world uses.
+/// Returns the keys and words of the schema that a scenario uses.
 fn used(world: &Table) -> BTreeSet<String> {
     let mut all = BTreeSet::new();
     for (key, value) in world {
         all.insert(key.clone());
-        // Tables of TCP choices have names of their own.
+        // Tables of TCP options have names that users choose.
         match value {
             Value::Table(tables) if key == "tcp" => {
                 tables.values().for_each(|table| within(table, key, &mut all));
@@ -111,15 +113,15 @@ fn within(value: &Value, place: &str, all: &mut BTreeSet<String>) {
     }
 }
 
-/// What a number of worlds were worth together.
+/// Total of the statistics of several scenarios.
 #[derive(Default)]
 struct Total {
     possible: u64,
     packets: u64,
     windows: u64,
-    /// By key and word of the schema: how many worlds have it.
+    /// Number of scenarios per key and word of the schema.
     used: BTreeMap<String, u64>,
-    /// By kind of observation and reason of drops: how many worlds show it.
+    /// Number of scenarios per kind of observation and reason of drops.
     seen: BTreeMap<String, u64>,
     failed: BTreeMap<u64, Failure>,
 }
@@ -128,15 +130,15 @@ fn count(totals: &mut BTreeMap<String, u64>, once: BTreeSet<String>) {
     once.into_iter().for_each(|one| *totals.entry(one).or_default() += 1);
 }
 
-/// What fewer worlds have than each must.
+/// Returns the entries that too few scenarios have.
 fn too_few(totals: &BTreeMap<String, u64>, all: impl IntoIterator<Item = String>) -> Vec<String> {
     let had = |one: &String| totals.get(one).copied().unwrap_or_default();
     let few = all.into_iter().filter(|one| had(one) < LEAST);
     few.map(|one| format!("{one}: {}", had(&one))).collect()
 }
 
-/// Looks at the worlds `from` to `to`.
-fn look(from: u64, to: u64, schema: &Schema, told: impl Fn(u64, &Total) + Sync) -> Total {
+/// Checks the scenarios `from` to `to`.
+fn look(from: u64, to: u64, schema: &Schema, report: impl Fn(u64, &Total) + Sync) -> Total {
     let total = Mutex::new(Total::default());
     let next = AtomicU64::new(from);
     let worker = || {
@@ -178,7 +180,7 @@ fn look(from: u64, to: u64, schema: &Schema, told: impl Fn(u64, &Total) + Sync) 
                     }
                 }
             }
-            told(number, &total);
+            report(number, &total);
         }
     };
     std::thread::scope(|scope| {
@@ -196,7 +198,7 @@ fn note_panics() {
 
 #[test]
 #[expect(clippy::disallowed_methods, reason = "the range of a longer look comes from outside")]
-fn worlds_of_all_kinds_hold() {
+fn all_kinds_of_scenarios_pass() {
     note_panics();
     let schema = Schema::new();
     let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
@@ -223,7 +225,8 @@ fn worlds_of_all_kinds_hold() {
         });
     assert!(kinds.is_empty(), "{kinds:?}");
     if to - from >= USUAL {
-        // By kind, not in all: one more member of a registry takes worlds from others of this registry only.
+        // The limit applies per kind: an additional member of a registry only reduces the scenarios
+        // of other members.
         let everything = schema.everything().into_iter();
         let possible = everything.filter(|it| !IMPOSSIBLE.contains(&it.as_str()));
         let missing = too_few(&total.used, possible);
@@ -238,12 +241,13 @@ fn worlds_of_all_kinds_hold() {
     }
 }
 
-/// How many worlds are drawn with another schema.
+/// Number of scenarios that are drawn with another schema.
 const REDRAWN: u64 = 100;
 
-/// A word less changes the worlds that had it, and no others; so a new one changes only those that take it.
+/// Removing a word changes only the scenarios that had it. A new word therefore changes only those
+/// that use it.
 #[test]
-fn new_word_changes_only_worlds_that_take_it() {
+fn new_word_changes_only_scenarios_that_use_it() {
     let schema = Schema::new();
     let before: Vec<Table> = (0..REDRAWN).map(|number| generate::world(number, &schema)).collect();
     let (mut taken, mut families) = (0, 0);
@@ -268,7 +272,7 @@ fn new_word_changes_only_worlds_that_take_it() {
     assert!(families > 20 && taken > 300, "{families} families, {taken} worlds");
 }
 
-/// What stands in the schema in another order gives the same worlds.
+/// The order of entries in the schema does not change the scenarios.
 #[test]
 fn order_of_words_changes_nothing() {
     let (schema, backwards) = (Schema::new(), Schema::new().backwards());
@@ -282,7 +286,7 @@ fn holding(worlds: &[Table], word: &str) -> usize {
     worlds.iter().filter(|world| has(world, word)).count()
 }
 
-/// Whether a word is said anywhere in a world.
+/// Returns whether a word occurs anywhere in a scenario.
 fn has(world: &Table, word: &str) -> bool {
     let quoted = format!("\"{word}\"");
     parts::written(world).contains(&quoted)

@@ -1,10 +1,10 @@
-//! Worlds are mended, and failing ones made smaller, by taking parts of their text away.
+//! Repair of invalid scenarios, and reduction of failing ones, by removing parts of their text.
 
 use toml::{Table, Value};
 
 use crate::check::{Failure, read};
 
-/// Where something stands in a world.
+/// Place of a part in a scenario.
 type Place = Vec<Step>;
 
 #[derive(Clone, Debug)]
@@ -13,13 +13,13 @@ enum Step {
     Index(usize),
 }
 
-/// The text of a world.
+/// Returns the text of a scenario.
 pub(crate) fn written(world: &Table) -> String {
     toml::to_string(world).expect("a table of strings, numbers and lists")
 }
 
-/// A possible world out of one that may not be: what the reader objects to goes, key by key or entry by entry.
-/// `last` is what was read last.
+/// Makes an invalid scenario valid: it removes the key or entry that the error names, and repeats.
+/// `last` is the text that was read last.
 pub(crate) fn mended(mut world: Table, last: &mut Table) -> Option<Table> {
     for _ in 0..40 {
         last.clone_from(&world);
@@ -122,7 +122,7 @@ fn remove(world: &mut Table, place: &[Step]) -> bool {
     removed
 }
 
-/// Everything in a world that can be taken away, the largest parts first.
+/// Returns all removable parts of a scenario, the largest parts first.
 fn parts(world: &Table) -> Vec<Place> {
     let mut found = Vec::new();
     for (key, value) in world {
@@ -155,7 +155,8 @@ fn inner(value: &Value, place: &[Step], found: &mut Vec<Place>) {
     }
 }
 
-/// The smallest world that fails alike: parts are taken away as long as it does.
+/// Returns the smallest scenario with the same failure: it removes parts while the failure
+/// persists.
 pub(crate) fn shrunk(
     mut world: Table,
     failure: &Failure,

@@ -1,4 +1,4 @@
-//! What may be written in a scenario, as the published JSON Schema says: what is new there takes part by itself.
+//! Contents of scenarios according to the published JSON Schema. New keys take part automatically.
 
 use std::collections::BTreeSet;
 
@@ -6,14 +6,14 @@ use serde_json::Value;
 
 pub(crate) struct Schema(Value);
 
-/// What a key takes.
+/// Type of the value of a key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Takes {
     /// One of these words.
     Words(Vec<String>),
     /// `true` or `false`.
     Bool,
-    /// What the schema calls so.
+    /// Type that the schema names.
     Called(String),
     /// Lists, tables and names, which have a meaning beyond their form.
     Else,
@@ -66,7 +66,7 @@ impl Schema {
         self.properties(table).keys().cloned().collect()
     }
 
-    /// What a key of a table takes.
+    /// Returns the type of a key of a table.
     pub(crate) fn takes(&self, table: &str, key: &str) -> Takes {
         self.resolve(&self.properties(table)[key])
     }

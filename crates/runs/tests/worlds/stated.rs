@@ -1,11 +1,12 @@
-//! The plan has what the file says: links, failures and flows are looked up in the text again.
+//! The plan matches the file: links, failures and flows are looked up in the text again.
 
 use optcp_scenario::plan::{Carries, LinkPlan, Plan, QueueLimit};
 use toml::{Table, Value};
 
 use crate::check::{Failure, failure};
 
-/// Compares what a file says in plain words with the plan; parameters, products and groups are left to other tests.
+/// Compares plain values of a file with the plan. Parameters, products and groups are left to other
+/// tests.
 pub(crate) fn planned(world: &Table, plan: &Plan) -> Result<(), Failure> {
     for entry in entries(world, "links") {
         for link in made_by(entry, plan) {
@@ -27,7 +28,7 @@ fn words(value: Option<&Value>) -> Vec<&str> {
     value.and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str).collect()
 }
 
-/// The links of an entry, those of chains through groups left out.
+/// Returns the links of an entry, without chains through groups.
 fn made_by<'p>(entry: &Table, plan: &'p Plan) -> Vec<&'p LinkPlan> {
     let chain = words(entry.get("chain"));
     let named = entry.get("name").and_then(Value::as_str);

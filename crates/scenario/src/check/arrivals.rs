@@ -184,7 +184,7 @@ fn volume(i: usize, entry: &FlowsEntry, problems: &mut Problems<'_>) -> Option<V
         (Some(schema::Volume::Data(bytes)), None) if bytes.count() > 0 => {
             Some(Volume::Fixed(bytes.count()))
         }
-        (None, Some(sizes)) => drawn(i, sizes, problems),
+        (None, Some(sizes)) => size_distribution(i, sizes, problems),
         (None, None) => {
             problems
                 .at(place!["flows", i], "random arrivals need a finite size")
@@ -202,7 +202,7 @@ fn volume(i: usize, entry: &FlowsEntry, problems: &mut Problems<'_>) -> Option<V
 }
 
 /// Returns the distribution of flow sizes.
-fn drawn(i: usize, sizes: &SizesTable, problems: &mut Problems<'_>) -> Option<Volume> {
+fn size_distribution(i: usize, sizes: &SizesTable, problems: &mut Problems<'_>) -> Option<Volume> {
     let (allowed, needed): (&[&str], &[&str]) = match sizes.kind {
         SizesKind::Exponential => (&["mean"], &["mean"]),
         SizesKind::Pareto => (&["mean", "shape", "largest"], &["mean", "shape", "largest"]),

@@ -17,9 +17,9 @@ use super::network::Network;
 use super::route::Route;
 use super::ways::Finder;
 
-/// Computes the backups of a group. With scheme `local`, each link of the flows gets a backup around it.
-/// Otherwise each path gets a backup between the first and the last node that two disjoint paths connect, and
-/// its flows are switched separately from others.
+/// Computes the backups of a group. With scheme `local`, each link of the flows gets a backup
+/// around it. Otherwise each path gets a backup between the first and the last node that two
+/// disjoint paths connect. Its flows are switched separately from others.
 pub(super) fn found(
     (i, entry, disjoint): (usize, &ProtectedGroup<'_>, Disjoint),
     group: usize,

@@ -207,8 +207,8 @@ fn group(i: usize, entry: &FlowsEntry, plan: &mut Draft, problems: &mut Problems
     group
 }
 
-/// Returns the first position at which all routes of an entry differ, which is the position of the largest
-/// group; the source if there is only one route.
+/// Returns the first position at which all routes of an entry differ, which is the position of the
+/// largest group. If there is only one route, it is the source.
 pub(super) fn varying(routes: &[Route]) -> usize {
     let apart = |place: &usize| {
         let members: BTreeSet<_> = routes.iter().map(|route| route.nodes.get(*place)).collect();

@@ -44,7 +44,8 @@ impl Outages {
         }
     }
 
-    /// Adds the failures. Entries of `[[schedules]]` are numbered after those of `[[failures]]`.
+    /// Adds the failures. Entries of `[[failures]]` are numbered first, then entries of
+    /// `[[schedules]]`.
     pub(super) fn place(
         self,
         behind: usize,

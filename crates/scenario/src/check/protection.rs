@@ -197,8 +197,8 @@ fn passage(flow: &FlowPlan, links: &[usize], network: &Network) -> Option<usize>
     TeLink::passed(&network.bundles, flow).iter().position(|link| link.is_among(links))
 }
 
-/// Reports bundles on the protected part of the path whose function is not supported: selection between its
-/// ports and another port, loop-back, and replacement by one port.
+/// Reports unsupported uses of bundles on the protected part of the path. These are selection
+/// between their ports and another port, loop-back, and replacement by one port.
 fn check_bundles(
     i: usize,
     protection: &ProtectionPlan,

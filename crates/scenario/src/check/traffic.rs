@@ -203,7 +203,7 @@ fn sizes(
                 None
             }
         },
-        (None, Some(sizes)) => drawn(i, sizes, problems),
+        (None, Some(sizes)) => size_distribution(i, sizes, problems),
         (Some(_), Some(_)) => {
             problems.at(place, "both `size` and `sizes`").label("omit one of them");
             None
@@ -218,7 +218,7 @@ fn sizes(
     }
 }
 
-fn drawn(
+fn size_distribution(
     i: usize,
     sizes: &SizesTable,
     problems: &mut Problems<'_>,

@@ -199,7 +199,7 @@ pub(super) fn ways(
     Some(ways)
 }
 
-/// Returns the path of routed packets without failures; empty if there is none.
+/// Returns the path of routed packets without failures; empty without a path.
 fn routed(network: &Network, routes: &Routes, [from, to]: [usize; 2]) -> Vec<Vec<DirectedLink>> {
     let (mut node, mut path) = (from, Vec::new());
     while let Some((link, direction)) = routes.next(node, to) {
@@ -314,7 +314,7 @@ impl Finder {
         }
     }
 
-    /// Returns the paths of a pair of nodes; empty if there is none.
+    /// Returns the paths of a pair of nodes, possibly none.
     fn paths(
         &mut self,
         [from, to]: [usize; 2],
@@ -378,8 +378,8 @@ impl Finder {
         if reached { self.trees[&to].path(&self.topology, from) } else { Vec::new() }
     }
 
-    /// Returns the ECMP path: each node selects a next hop of minimum cost by a hash of its own number and
-    /// the flow.
+    /// Returns the ECMP path: each node selects a next hop of minimum cost by a hash of its number
+    /// and the flow.
     fn hashed(&mut self, from: usize, to: usize, key: &str) -> Vec<DirectedLink> {
         self.tree(to);
         let (topology, tree) = (&self.topology, &self.trees[&to]);

@@ -212,7 +212,7 @@ impl<'p> From<&'p LinkWay> for Way<'p> {
 }
 
 impl ProtectionPlan {
-    /// Returns the paths of which the backup bypasses a part: those of its flows, or its link.
+    /// Returns the paths of which the backup bypasses a part: its flows' paths, or its link.
     pub fn ways<'p>(&'p self, flows: &'p [FlowPlan]) -> impl Iterator<Item = Way<'p>> {
         let of_flows = self.flows.iter().map(|&flow| Way::from(&flows[flow]));
         of_flows.chain(self.link.as_ref().map(Way::from))

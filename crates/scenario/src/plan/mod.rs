@@ -132,7 +132,7 @@ pub struct LinkPlan {
     pub directions: [PortPlan; 2],
     /// Routing cost of each direction.
     pub costs: [u32; 2],
-    /// `true`: both directions share one drawn delay, because `reverse` has no delay of its own.
+    /// `true`: both directions share one drawn delay, because `reverse` has no separate delay.
     pub shared_delay: bool,
     /// Ports of a circuit, whose delays add up, or fibres of a burst route; empty for other links.
     pub over: Vec<DirectedLink>,
@@ -295,8 +295,9 @@ impl Plan {
         self.bundles.iter().position(|bundle| bundle.leader() == link)
     }
 
-    /// Returns the destination number of a bundle at `place` of a flow's path, for data (0) or ACKs (1): the
-    /// number of the first node after it, or of its end if the path ends there.
+    /// Returns the destination number of a bundle at `place` of a flow's path, for data (0) or ACKs
+    /// (1). It is the number of the first node after the bundle, or of its end if the path ends
+    /// there.
     #[must_use]
     pub fn destination(&self, flow: &FlowPlan, place: usize, direction: usize) -> u32 {
         let path = &flow.path;

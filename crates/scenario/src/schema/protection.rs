@@ -51,7 +51,7 @@ pub(crate) struct RiskEntry {
 pub(crate) struct FailureEntry {
     /// Link that fails.
     pub link: Option<LinkRef>,
-    /// Instead of `link`: links that fail together, such as those of one cable or duct.
+    /// Instead of `link`: links that fail together, such as the links of one cable or duct.
     pub links: Option<Vec<LinkRef>>,
     /// Instead of `link`: node that fails.
     pub node: Option<String>,
@@ -105,8 +105,8 @@ pub(crate) struct ProtectionEntry {
     pub scheme: Option<Scheme>,
     /// Protected link. Default: every link between the ends of the backup.
     pub link: Option<LinkRef>,
-    /// Nodes of the backup path, whose first and last lie on the path of the flows, or the required
-    /// disjointness of a backup that is computed per flow.
+    /// Nodes of the backup path, whose first and last lie on the path of the flows. Alternatively,
+    /// the required disjointness of a backup that is computed per flow.
     pub backup: ListOr<Disjoint>,
     /// With a computed backup: metric of its length. Default: `cost`.
     pub metric: Option<Metric>,

@@ -263,7 +263,7 @@ tcp_table! {
     path_state: PathState,
     /// Amount by which an ACK counts towards window growth.
     ack_counting: AckCounting,
-    /// Method that may end slow start before a loss.
+    /// Method that may end slow start without a loss.
     slow_start: SlowStartKind,
     /// `true`: CUBIC lowers its target after a loss at a smaller window than the previous loss.
     fast_convergence in controllers.cubic: bool,

@@ -20,6 +20,10 @@ pub(super) trait Written: Sized {
     /// JSON Schema of the numbers that are accepted without quotes, if any.
     const NUMBERS: Option<fn() -> Schema> = None;
 
+    /// Parses the text.
+    ///
+    /// # Errors
+    /// The text is not of the expected form.
     fn from_text(text: &str) -> Result<Self, QuantityError>;
 }
 
@@ -379,6 +383,8 @@ pub(crate) struct Queue(pub QueueLimit);
 impl Written for Queue {
     const EXPECTED: &'static str = "a queue such as `50 packets`, `12.5 MB` or `unlimited`";
     const EXAMPLES: &'static [&'static str] = &["50 packets", "12.5 MB", "unlimited"];
+
+    /// Reads `unlimited`, a data size, or a number of packets, which needs no unit.
     fn from_text(text: &str) -> Result<Self, QuantityError> {
         if text.trim() == "unlimited" {
             return Ok(Queue(QueueLimit::Unlimited));

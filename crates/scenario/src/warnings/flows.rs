@@ -172,8 +172,8 @@ impl Finder<'_> {
     }
 }
 
-/// Returns ports whose queue flows can fill: the slowest links of each path, and links whose rate is below the
-/// total rate of the slowest links of their flows, each counted once.
+/// Returns ports whose queue flows can fill, each counted once. These are the slowest links of each
+/// path, and links whose rate is below the total rate of the slowest links of their flows.
 fn bottlenecks<'p>(
     plan: &Plan,
     flows: impl Iterator<Item = &'p FlowPlan> + Clone,

@@ -9,9 +9,9 @@ use super::{Finder, WarningKind, first_names};
 use crate::plan::{Carries, FailurePlan, FlowPlan, Plan};
 use crate::tree::{Node, place};
 
-/// Time after which Linux gives up with `tcp_retries2 = 15`: the first RTO later than this after the first
-/// retransmission closes the connection (R2 of RFC 9293 section 3.8.3). RTOs start at 0.2 s, double nine
-/// times and then last 120 s: 1023 * 0.2 s + 6 * 120 s.
+/// Time after which Linux gives up with `tcp_retries2 = 15`. The first RTO later than this after
+/// the first retransmission closes the connection (R2 of RFC 9293 section 3.8.3). RTOs start at 0.2
+/// s, double nine times and then last 120 s: 1023 * 0.2 s + 6 * 120 s.
 const GIVES_UP: Duration = Duration::from_ms(924_600);
 /// Mean of an exponential repair time that exceeds `GIVES_UP` in 1 % of outages: 924.6 s / ln 100.
 const RARE: Duration = Duration::from_ms(200_777);

@@ -7,9 +7,10 @@
 //! loss below the previous maximum lowers the target (fast convergence). Up to 14 segments, BIC is Reno.
 //!
 //! # References
-//! L. Xu, K. Harfoush, I. Rhee, *Binary Increase Congestion Control (BIC) for Fast Long-Distance Networks*,
-//! INFOCOM 2004, section III. Behaviour of Linux 6: the quarter of the distance, the constants, whole
-//! segments, the estimate of segments per ACK, and at most 20 ACKs per segment before the first loss.
+//! L. Xu, K. Harfoush, I. Rhee, *Binary Increase Congestion Control (BIC) for Fast Long-Distance
+//! Networks*, INFOCOM 2004, section III. Behaviour of Linux 6: the quarter of the distance, the
+//! constants, whole segments, and the estimate of segments per ACK. Until the first loss, the
+//! window grows at least once per 20 ACKs.
 //!
 //! # Parameters
 //! `slow_start`, `ack_counting`, `reduction_basis`, `timeout_basis`.
@@ -19,7 +20,7 @@
 //!   per segment at the target.
 //! - An ACK initially counts as two segments. The average, in sixteenths, only decreases to 30/32 or 31/32.
 //!   If every segment is acknowledged, growth is therefore almost twice as fast as in the formulas.
-//! - An RTO discards the window before the loss.
+//! - An RTO discards the goal of the search.
 //! - Reductions are rounded down to whole segments. The clock has ticks of 4 ms, and the number of segments
 //!   to wait for is recomputed after eight ticks.
 
@@ -178,9 +179,11 @@ mod tests {
         Bic::new(&(), Start { slow_start, clock_phase: Duration::ZERO })
     }
 
-    /// Xu, Harfoush and Rhee 2004, section III, with a quarter: at 500 segments a goal of 1000 is 125 of them away, more than the
-    /// 16 that an RTT may add. 560 is 15 away: a segment in 500 / 15. 506 is 1 away, cut: a segment in 5 RTTs.
-    /// Beyond the goal 2 segments likewise, then (cwnd - goal) / 3 an RTT, up to 16 from 48 on.
+    /// Xu, Harfoush and Rhee 2004, section III, with a quarter of the distance. At 500 segments, a
+    /// goal of 1000 gives 125 segments, more than the maximum of 16 per RTT. A goal of 560 gives
+    /// 15: one segment per 500 / 15 ACKs. A goal of 506 gives 1, rounded down: one segment in 5
+    /// RTTs. Beyond the goal, 2 segments grow likewise. Then (cwnd - goal) / 3 per RTT, up to 16
+    /// from 48 on.
     #[test]
     fn rtt_covers_a_quarter_of_the_distance() {
         for (goal, want) in [
@@ -202,8 +205,9 @@ mod tests {
         }
     }
 
-    /// Linux: 819/1024, and a half up to 14 segments. Fast convergence, section III.C: a loss at 800 below a goal of 1000 aims at the
-    /// middle of 800 and what is left of it, 800 * 1843/2048 = 719.9.
+    /// Linux: a factor of 819/1024, and 1/2 up to 14 segments. Fast convergence, section III.C: a
+    /// loss at 800 below a goal of 1000 sets the goal between 800 and the reduced window, 800 *
+    /// 1843/2048 = 719.9.
     #[test]
     fn a_loss_leaves_four_fifths_and_may_aim_lower() {
         let mut bic = bic();
@@ -235,7 +239,7 @@ mod tests {
         assert_eq!(window.segments(MSS), 132);
     }
 
-    /// Linux: up to 14 segments it is Reno, whatever an ACK is held to be for.
+    /// Linux: up to 14 segments it behaves like Reno, regardless of the number of segments per ACK.
     #[test]
     fn small_window_behaves_like_reno() {
         let mut bic = bic();

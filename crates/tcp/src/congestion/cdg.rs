@@ -7,9 +7,9 @@
 //! loss halves the shadow window. HyStart ends slow start. Growth is Reno's.
 //!
 //! # References
-//! D. A. Hayes, G. Armitage, *Revisiting TCP congestion control using delay gradients*, IFIP Networking 2011,
-//! section 3. Behaviour of Linux 6: the sums, the exponential in fixed point, the inputs of HyStart, the
-//! bounds of the shadow window and the filter of delayed ACKs.
+//! D. A. Hayes, G. Armitage, *Revisiting TCP congestion control using delay gradients*, IFIP
+//! Networking 2011, section 3. Behaviour of Linux 6: sums, exponential in fixed point, inputs of
+//! HyStart, bounds of the shadow window and the filter of delayed ACKs.
 //!
 //! # Parameters
 //! `slow_start`, `ack_counting`, `reduction_basis`, `timeout_basis`.
@@ -103,7 +103,7 @@ struct HyStart {
     train: Option<(Time, Time)>,
 }
 
-/// A reduction in proportion to what is delivered (RFC 6937).
+/// A reduction in proportion to the delivered data (RFC 6937).
 #[derive(Clone, Copy, Debug)]
 struct Reduction {
     /// It ends when more than this is acknowledged.
@@ -435,8 +435,9 @@ mod tests {
         cdg.on_ack(window, MSS, &ack);
     }
 
-    /// An RTT longer by 200 ms is held to be eight such: exp(-67), no draw is below. 100 * 724 / 1024 = 70. In the RTT
-    /// of the reduction windows follow what is delivered, 70 for 100: of ten ACKs seven let a segment out; then it is 70.
+    /// An RTT longer by 200 ms counts as eight such increases: exp(-67), below every draw. 100 *
+    /// 724 / 1024 = 70. In the RTT of the reduction the window follows the delivered data, 70 for
+    /// 100: seven of ten ACKs release a segment. Then the window is 70.
     #[test]
     fn a_growing_delay_backs_off_to_seven_tenths() {
         let (mut cdg, mut window) = steady(100.0);
@@ -454,7 +455,8 @@ mod tests {
         assert!(cdg.reduction.is_none() && !cdg.backed_off);
     }
 
-    /// Section 3.3: the sixth back-off in a row that did not help is none; one that does begins anew.
+    /// Section 3.3: a sixth consecutive back-off without effect is omitted. An effective one resets
+    /// the count.
     #[test]
     fn five_ineffective_backoffs_are_the_last() {
         let (mut cdg, _) = steady(100.0);
@@ -472,8 +474,8 @@ mod tests {
         assert_eq!(cdg.back_offs, 0);
     }
 
-    /// Section 3.4: the window that Reno would have had is halved: of 100 behind a back-off to 70 with a shadow of 104, 52 are
-    /// left, not 35; and a half of the window at least.
+    /// Section 3.4: a loss halves the window that Reno would have had. After a back-off from 100 to
+    /// 70 with a shadow of 104, 52 segments are left, not 35. At least half of the window is left.
     #[test]
     fn a_loss_halves_the_shadow_window() {
         for (shadow, cwnd, want) in [(104, 70, 52), (300, 70, 70), (60, 70, 35)] {
@@ -484,8 +486,8 @@ mod tests {
         }
     }
 
-    /// Linux: a train of ACKs as long as half of the minimum RTT of 100 ms ends slow start, at any window; so does a least round
-    /// trip of this round that is longer by an eighth, from the ninth ACK on.
+    /// Linux: an ACK train of half the minimum RTT of 100 ms ends slow start, at any window. From
+    /// the ninth ACK on, a minimum RTT of this round that is longer by an eighth also ends it.
     #[test]
     fn slow_start_ends_with_a_train_or_a_longer_round_trip() {
         let at = |us| Time::ZERO + Duration::from_us(us);

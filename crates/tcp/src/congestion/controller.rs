@@ -78,9 +78,10 @@ pub enum NeedsEcn {
 /// `new`, `on_loss` and `on_timeout` are required; the defaults suit controllers that only set the window.
 /// Rate-based controllers override more.
 ///
-/// Windows are in bytes, with segments of `mss` bytes. An ACK causes calls in this order: `observe`;
-/// `on_recovered`, `on_undo`, `on_loss` or `on_mark`, if a recovery ends or starts or a mark requires a
-/// reduction; `on_ack`; `on_delivery`. Without SACK, `on_mark` follows `on_ack`, if that is called at all.
+/// Windows are in bytes, with segments of `mss` bytes. An ACK causes calls in this order:
+/// `observe`; `on_recovered`, `on_undo`, `on_loss` or `on_mark`; `on_ack`; `on_delivery`. The
+/// second group applies if a recovery ends or starts, or a mark requires a reduction. Without SACK,
+/// `on_mark` follows `on_ack`, if that is called at all.
 pub trait Controller: Clone + Sized {
     /// Parameters of the controller.
     type Keys: Keys;

@@ -66,7 +66,7 @@ impl Dctcp {
     /// Updates alpha at the end of a window of data.
     fn smooth(&mut self) {
         let shift = u32::from(self.keys.dctcp_shift_g);
-        // What is less than the share is forgotten.
+        // If the share of alpha is less than one unit, alpha falls to zero.
         let fall = if self.alpha >> shift == 0 { self.alpha } else { self.alpha >> shift };
         let share = (self.marked << (ONE_BITS - shift)) / self.delivered.max(1);
         let rise = u32::try_from(share).unwrap_or(ONE);
@@ -161,8 +161,8 @@ mod tests {
         dctcp.on_mark(&window, MSS, window.cwnd).unwrap() / MSS
     }
 
-    /// RFC 8257 section 3.3 with g = 1/16 in 1024ths, worked by hand: 1024 - 64 = 960; 960 - 60 = 900; 900 - 56 + 64 / 2 =
-    /// 876; 876 - 54 + 64 = 886; from 886 - 55 = 831 on.
+    /// RFC 8257 section 3.3 with g = 1/16 in 1024ths, computed by hand. 1024 - 64 = 960; 960 - 60 =
+    /// 900; 900 - 56 + 64 / 2 = 876. Then 876 - 54 + 64 = 886; 886 - 55 = 831.
     #[test]
     fn alpha_follows_the_share_of_marked_segments() {
         let mut dctcp = dctcp(DctcpKeys::default());
@@ -192,7 +192,8 @@ mod tests {
         }
     }
 
-    /// cwnd (1 - alpha / 2), in whole segments: 40 of alpha 1 are 20, of 1/2 they are 30, of 1/8 they are 40 - 2.5, cut to 38.
+    /// cwnd (1 - alpha / 2), in whole segments. From 40 segments, alpha = 1 leaves 20, and 1/2
+    /// leaves 30. 1/8 leaves 38, because the reduction of 2.5 is rounded down.
     #[test]
     fn a_mark_takes_half_of_alpha() {
         for (alpha, want) in [(1024, 20.0), (512, 30.0), (128, 38.0), (0, 40.0)] {
@@ -204,7 +205,7 @@ mod tests {
 
     /// RFC 8257 section 3.5, and Linux before 5.1.
     #[test]
-    fn a_loss_takes_half_or_what_a_mark_takes() {
+    fn loss_reduces_by_half_or_like_a_mark() {
         for (dctcp_loss, want) in [(DctcpLoss::Halve, 20.0), (DctcpLoss::Alpha, 35.0)] {
             let keys = DctcpKeys { dctcp_alpha_on_init: 256, dctcp_loss, ..DctcpKeys::default() };
             let window = Window { cwnd: 40.0 * MSS, ssthresh: f64::INFINITY };

@@ -66,7 +66,7 @@ pub struct DeliveryEvent {
     pub delivered: u32,
     /// Number of segments detected as lost.
     pub lost: u32,
-    /// Number of segments in flight before the ACK, as estimated by the sender.
+    /// Number of segments in flight when the ACK arrived, as estimated by the sender.
     pub prior_in_flight: u32,
     /// Number of segments in flight after the ACK.
     pub in_flight: u32,

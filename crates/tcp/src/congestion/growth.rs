@@ -82,7 +82,8 @@ mod tests {
     use super::*;
     use crate::config::{AckCounting, SlowStartKind};
 
-    /// Ten needed: seven and seven are one and four left; what is left of twelve counts once where five are needed.
+    /// Ten ACKs needed: seven plus seven give one increment and four left over. The remaining
+    /// twelve give one increment when five are needed.
     #[test]
     fn window_grows_once_per_counted_number() {
         let slow_start = SlowStart::new(SlowStartKind::Standard, AckCounting::Segments, false);

@@ -12,9 +12,9 @@
 //! `slow_start`, `ack_counting` (slow start), `reduction_basis`, `timeout_basis`.
 //!
 //! # Limitations
-//! An ACK counts once in congestion avoidance, so that delayed ACKs halve a(w). The share b belongs to the
-//! window at the last growth in congestion avoidance, so that a loss that ends the first slow start halves
-//! the window. The table ends at 89053 segments, where a = 72.
+//! An ACK counts once in congestion avoidance, so that delayed ACKs halve a(w). The share b belongs
+//! to the window at the last growth in congestion avoidance. A loss that ends the first slow start
+//! therefore halves the window. The table ends at 89053 segments, where a = 72.
 
 use super::controller::{Controller, Start};
 use super::event::AckEvent;
@@ -96,8 +96,9 @@ mod tests {
         HighSpeed::new(&(), Start { slow_start, clock_phase: Duration::ZERO })
     }
 
-    /// RFC 3649 section 5: b falls with the logarithm of w from 1/2 at 38 to 1/10 at 83000; p(w) = 0.078 / w^1.2, and
-    /// a(w) = w^2 p(w) 2 b(w) / (2 - b(w)). A row ends where a reaches the next whole number.
+    /// RFC 3649 section 5: b falls with the logarithm of w from 1/2 at 38 to 1/10 at 83000. The
+    /// loss rate is p(w) = 0.078 / w^1.2. The growth is a(w) = w^2 p(w) 2 b(w) / (2 - b(w)). A row
+    /// ends where a reaches the next whole number.
     #[test]
     fn the_table_follows_from_the_response_function() {
         for (row, &(w, share)) in TABLE.iter().enumerate() {
@@ -114,7 +115,7 @@ mod tests {
 
     /// RFC 3649 appendix B, some of its rows as printed: w, a(w), b(w).
     #[test]
-    fn growth_and_decrease_are_those_of_the_rfc() {
+    fn growth_and_decrease_match_the_rfc() {
         for (w, a, b) in [
             (38, 1_u32, 0.50),
             (118, 2, 0.44),
@@ -155,7 +156,7 @@ mod tests {
         }
     }
 
-    /// Linux: nothing of congestion avoidance was seen, so the share is that of the smallest windows.
+    /// Linux: without any congestion avoidance, the share has the value of the smallest windows.
     #[test]
     fn a_loss_in_the_first_slow_start_leaves_a_half() {
         let window = Window { cwnd: 1000.0 * MSS, ssthresh: f64::INFINITY };

@@ -1,11 +1,11 @@
 //! H-TCP.
 //!
 //! # Model
-//! Growth increases with the time t since the last loss, in seconds: one segment per RTT in the first second,
-//! then alpha = 1 + 10 t + t^2 / 4, scaled to an RTT of 100 ms. A loss reduces the window by the factor beta
-//! = minimum RTT / maximum RTT, limited to 1/2 to 4/5, which empties the queue. Beta is 1/2 if the rate
-//! changed by more than a fifth since the previous loss. Growth is 2 (1 - beta) alpha, which matches the
-//! reduction.
+//! Growth increases with the time t since the last loss, in seconds. It is one segment per RTT in
+//! the first second, then alpha = 1 + 10 t + t^2 / 4, scaled to an RTT of 100 ms. A loss reduces
+//! the window by the factor beta = minimum RTT / maximum RTT, limited to 1/2 to 4/5, which empties
+//! the queue. Beta is 1/2 if the rate changed by more than a fifth since the previous loss. Growth
+//! is 2 (1 - beta) alpha, which matches the reduction.
 //!
 //! # References
 //! D. Leith, R. Shorten, *H-TCP: TCP for high-speed and long-distance networks*, PFLDnet 2004, section 3;
@@ -39,7 +39,7 @@ const BETA_MAX: u64 = 102;
 const CREDIBLE: Duration = Duration::from_ms(20);
 /// Below such a minimum RTT beta is a half.
 const SHORT: Duration = Duration::from_ms(10);
-/// RTTs after a loss in which the rate is taken as it is.
+/// Number of RTTs after a loss in which the rate is not smoothed.
 const FRESH: u64 = 3;
 
 /// State of H-TCP. Times are in ticks.
@@ -66,7 +66,7 @@ pub struct HTcp {
     rate: Rate,
 }
 
-/// RTTs; 0 is none.
+/// Minimum and maximum RTT, in ticks; 0 before the first sample.
 #[derive(Clone, Copy, Debug, Default)]
 struct Trips {
     least: u64,
@@ -98,7 +98,7 @@ impl Trips {
         }
     }
 
-    /// Routes change: what was longest counts for less after each loss.
+    /// Reduces the maximum RTT after a loss, because routes may change.
     fn fade(&mut self) {
         if self.least > 0 && self.greatest > self.least {
             self.greatest = self.least + (self.greatest - self.least) * 95 / 100;
@@ -233,7 +233,7 @@ impl Controller for HTcp {
         if window.in_slow_start() {
             self.growth.slow_start(window, mss, ack);
         } else if ack.limited {
-            // Slow start is told that it is over.
+            // Update the slow start state, which ends it.
             self.growth.slow_start(window, mss, ack);
             let cwnd = u64::from(window.segments(mss));
             if segments(self.growth.counted * self.alpha as f64, ONE as f64) >= cwnd {
@@ -292,9 +292,10 @@ mod tests {
         HTcp::new(&(), Start { slow_start, clock_phase: Duration::ZERO })
     }
 
-    /// draft-leith-tcp-htcp-06, section 2.1: 1 + 10 (D - 1) + (D - 1)^2 / 4 beyond a second, for an RTT of 100 ms: 1 at 1 s,
-    /// 11.25 at 2 s, 45 at 5 s. 100 ms are 25 ticks: 8 * 250 / 250 = 8, one. Longer RTTs scale by two at most, 400 ms
-    /// too; 12 ms in eighths by 8 * 250 / 30 = 66, so 8 * 45 / 66 = 5.
+    /// draft-leith-tcp-htcp-06, section 2.1: growth is 1 + 10 (D - 1) + (D - 1)^2 / 4 after the
+    /// first second, for an RTT of 100 ms. It is 1 at 1 s, 11.25 at 2 s, 45 at 5 s. 100 ms are 25
+    /// ticks: 8 * 250 / 250 = 8, a factor of one. Longer RTTs scale by at most two, even 400 ms.
+    /// For 12 ms the factor in eighths is 8 * 250 / 30 = 66, so growth is 8 * 45 / 66 = 5.
     #[test]
     fn growth_rises_with_the_time_since_the_last_loss() {
         for (ms, least, want) in [
@@ -336,8 +337,9 @@ mod tests {
         }
     }
 
-    /// Linux: the first loss, and the one after a rate has changed, only say that the next may; the maximum RTT loses a
-    /// twentieth of what it is longer: 25 + 95 * 15 / 100 = 39.
+    /// Linux: the first loss, and the first after a rate change, halve the window; only the next
+    /// uses beta. The maximum RTT loses a twentieth of its excess over the minimum: 25 + 95 * 15 /
+    /// 100 = 39.
     #[test]
     fn the_first_loss_leaves_a_half() {
         let mut htcp = HTcp { adapts: false, ..before_a_loss(160, 1000, 1000) };
@@ -368,8 +370,9 @@ mod tests {
         assert_eq!(windows[9..], [10, 11]);
     }
 
-    /// Ten segments in each RTT of 100 ms, 25 ticks, are 100 a second. Up to three RTTs after the last loss that is
-    /// taken as it is; then a quarter of what is new counts: of 20 segments (3 * 100 + 200) / 4 = 125.
+    /// Ten segments in each RTT of 100 ms, 25 ticks, are 100 per second. Up to three RTTs after the
+    /// last loss, this value is used unchanged. After that, new samples have weight 1/4: 20
+    /// segments give (3 * 100 + 200) / 4 = 125.
     #[test]
     fn the_rate_is_smoothed_when_the_loss_is_over() {
         let mut rate = Rate { begin: Some(0), ..Rate::default() };

@@ -6,10 +6,10 @@
 //! window; growth is Reno's until all losses are repaired.
 //!
 //! # References
-//! C. Caini, R. Firrincieli, *TCP Hybla: a TCP enhancement for heterogeneous networks*, International Journal
-//! of Satellite Communications and Networking 22(5), 2004, section 3. Behaviour of Linux 6: rho in 1/8,
-//! rounded down, and increments in 1/128; rho from the minimum smoothed RTT; the maximum window of 65535
-//! segments; growth during loss recovery.
+//! C. Caini, R. Firrincieli, *TCP Hybla: a TCP enhancement for heterogeneous networks*,
+//! International Journal of Satellite Communications and Networking 22(5), 2004, section 3.
+//! Behaviour of Linux 6: rho in 1/8, rounded down, from the minimum smoothed RTT; increments in
+//! 1/128; at most 65535 segments; growth during recovery.
 //!
 //! # Parameters
 //! `slow_start`, `ack_counting` (during loss recovery), `reduction_basis`, `timeout_basis`.
@@ -213,7 +213,7 @@ mod tests {
         {
             let mut window = Window { cwnd: f64::from(cwnd) * MSS, ssthresh: 2.0 * MSS };
             let mut hybla = hybla();
-            // The window is held, so that every increment is that of `cwnd`.
+            // The window is reset, so that every increment belongs to `cwnd`.
             let mut grown = f64::from(cwnd);
             for _ in 0..cwnd {
                 window.cwnd = f64::from(cwnd) * MSS;
@@ -235,10 +235,11 @@ mod tests {
         assert_eq!(window.cwnd.to_bits(), f64::to_bits(201.0 * MSS));
     }
 
-    /// Linux: rho is 4 behind a SYN whose RTT was 100 ms, and so is the first window; a longer RTT changes
-    /// nothing, a shorter one makes it 2. Behind a loss growth is Reno's, until all is repaired.
+    /// Linux: after a SYN with an RTT of 100 ms, rho is 4, and so is the first window. A longer RTT
+    /// changes nothing, a shorter one makes it 2. After a loss growth is Reno's, until the recovery
+    /// is complete.
     #[test]
-    fn rho_is_that_of_the_least_round_trip() {
+    fn rho_follows_the_minimum_rtt() {
         let mut hybla = hybla();
         let mut window = Window { cwnd: 10.0 * MSS, ssthresh: f64::INFINITY };
         hybla.on_handshake(&mut window, MSS, Time::ZERO, Duration::from_ms(100));

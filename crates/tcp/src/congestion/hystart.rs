@@ -155,8 +155,8 @@ mod tests {
         None
     }
 
-    /// Minimum RTT 40 ms: a train of more than (40 + 1) / 2 ms ends slow start, four bursts at a
-    /// million bytes a second being more than 1 ms.
+    /// Minimum RTT 40 ms: a train of more than (40 + 1) / 2 ms ends slow start. The 1 ms is the
+    /// limit for four bursts, which take longer at a million bytes per second.
     #[test]
     fn a_long_train_of_acks_ends_slow_start() {
         let train: Vec<_> = (0..30).map(|i| (i * 1_000, 40_000)).collect();

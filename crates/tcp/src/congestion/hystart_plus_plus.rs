@@ -1,9 +1,9 @@
 //! HyStart++.
 //!
 //! # Model
-//! If the minimum RTT of a round exceeds that of the previous round by an eighth, limited to 4 to 16 ms, the
-//! window grows at a quarter of the speed (conservative slow start). Five such rounds end slow start. An RTT
-//! below the one that triggered them resumes it.
+//! If the minimum RTT of a round exceeds the previous round's minimum by an eighth, growth slows to
+//! a quarter (conservative slow start). The eighth is limited to 4 to 16 ms. Five such rounds end
+//! slow start. An RTT below the one that triggered them resumes it.
 //!
 //! # References
 //! RFC 9406 sections 4.2 and 4.3, with L = 8 for a sender without pacing, and the constants of section 4.3.
@@ -158,7 +158,7 @@ mod tests {
 
     /// The first round is the initial window: nothing is compared before its end.
     #[test]
-    fn the_first_round_ends_with_what_had_been_sent_at_first() {
+    fn first_round_ends_with_the_initial_data() {
         let mut trial = trial();
         trial.hystart = HyStartPlusPlus::default();
         for (acked, rtt_ms) in (1..=10).zip([80, 80, 99, 99, 99, 99, 99, 99, 99, 99]) {
@@ -173,8 +173,8 @@ mod tests {
         assert_eq!(trial.hystart.window_end, Some(Seq::new(28)));
     }
 
-    /// RFC 9406 section 4.2, after RTTs of 80 ms: an eighth, 10 ms, more begins conservative
-    /// slow start, in the middle of a round, which counts as one of its five.
+    /// RFC 9406 section 4.2, after RTTs of 80 ms: an RTT longer by an eighth, 10 ms, starts
+    /// conservative slow start within a round. That round counts as one of its five.
     #[test]
     fn five_rounds_of_longer_round_trips_end_slow_start() {
         let mut trial = trial();

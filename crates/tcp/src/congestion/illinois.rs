@@ -1,10 +1,11 @@
 //! TCP-Illinois.
 //!
 //! # Model
-//! Losses trigger reductions; delays determine the amount of growth and reduction. The window grows by alpha
-//! segments per RTT: ten with an almost empty queue, 0.3 with a full queue. A loss reduces it by the share
-//! beta: an eighth up to a tenth of the maximum queueing delay, a half from eight tenths, linear in between.
-//! Both are updated once per RTT from the mean of its RTT samples. Below 15 segments they are Reno's.
+//! Losses trigger reductions; delays determine the amount of growth and reduction. The window grows
+//! by alpha segments per RTT: ten with an almost empty queue, 0.3 with a full queue. A loss reduces
+//! it by the share beta. Beta is an eighth up to a tenth of the maximum queueing delay, a half from
+//! eight tenths, linear in between. Both are updated once per RTT from the mean of its RTT samples.
+//! Below 15 segments they are Reno's.
 //!
 //! # References
 //! S. Liu, T. Basar, R. Srikant, *TCP-Illinois: a loss- and delay-based congestion control algorithm for
@@ -15,9 +16,9 @@
 //! `slow_start`, `ack_counting` (slow start), `reduction_basis`, `timeout_basis`.
 //!
 //! # Limitations
-//! The constants are Linux's defaults, which are those of the paper. The minimum and maximum RTT never
-//! expire. RTTs are in whole microseconds and at most 3.35 s. The paper's rule for two consecutive losses is
-//! not implemented.
+//! The constants are Linux's defaults, which equal the paper's. The minimum and maximum RTT never
+//! expire. RTTs are in whole microseconds and at most 3.35 s. The paper's rule for two consecutive
+//! losses is not implemented.
 
 use super::controller::{Controller, Start};
 use super::event::AckEvent;
@@ -212,8 +213,9 @@ mod tests {
         Illinois::new(&(), Start { slow_start, clock_phase: Duration::ZERO })
     }
 
-    /// The paper's curves, section 3.1: alpha = k1 / (k2 + da) from 10 at d1 = dm / 100 to 0.3 at dm; beta linear from 1/8
-    /// at dm / 10 to 1/2 at 8 dm / 10. Fixed point has 38/128 for 0.3, and cuts.
+    /// The paper's curves, section 3.1: alpha = k1 / (k2 + da), from 10 at d1 = dm / 100 to 0.3 at
+    /// dm. Beta is linear from 1/8 at dm / 10 to 1/2 at 8 dm / 10. Fixed point represents 0.3 as
+    /// 38/128, and rounds down.
     #[test]
     fn growth_and_decrease_follow_the_curves_of_the_paper() {
         let greatest = 100_000;
@@ -241,8 +243,9 @@ mod tests {
         }
     }
 
-    /// Computed in Linux's integers. dm = 100 ms, da = 50 ms: d1 = 1000; 99000 * 1280 / (99000 + 49000 * 1242 / 38) =
-    /// 126720000 / 1700526 = 74. beta: (8 * 30000 + 32 * 40000) / 70000 = 21.
+    /// Computed in Linux's integers, with dm = 100 ms and da = 50 ms: d1 = 1000. Alpha is 99000 *
+    /// 1280 / (99000 + 49000 * 1242 / 38) = 126720000 / 1700526 = 74. Beta is (8 * 30000 + 32 *
+    /// 40000) / 70000 = 21.
     #[test]
     fn fixed_point_matches_linux() {
         assert_eq!((alpha(50_000, 100_000), beta(50_000, 100_000)), (74, 21));

@@ -1,9 +1,9 @@
 //! TCP-LP (low priority).
 //!
 //! # Model
-//! Reno that yields before losses. When the smoothed one-way delay exceeds the minimum by more than 15 % of
-//! the range from minimum to maximum, the window is halved and kept for three RTTs. If the delay is still
-//! high then, the window falls to one segment.
+//! Reno that yields before losses. If the smoothed one-way delay exceeds its minimum by more than
+//! 15 % of its range, the window is halved and kept for three RTTs. If the delay is still high
+//! then, the window falls to one segment.
 //!
 //! # References
 //! A. Kuzmanovic, E. W. Knightly, *TCP-LP: A Distributed Algorithm for Low Priority Data Transfer*, INFOCOM

@@ -1,15 +1,16 @@
 //! TCP-NV (New Vegas).
 //!
 //! # Model
-//! Once per RTT, given enough samples, NV compares the window with a target: the maximum rate of this RTT
-//! times the minimum RTT, plus ten segments. Above the target, the window shrinks by three tenths of the
-//! excess and stops growing. At least two segments below, it may grow like Reno's. A loss reduces it by the
-//! factor 4/5, and growth waits for a new decision. Each RTO halves the growth rate; eight decisions to grow
-//! double it. The minimum RTT expires about every 5 s.
+//! Once per RTT, given enough samples, NV compares the window with a target. The target is the
+//! maximum rate of this RTT times the minimum RTT, plus ten segments. Above the target, the window
+//! shrinks by three tenths of the excess and stops growing. At least two segments below, it may
+//! grow like Reno's. A loss reduces it by the factor 4/5, and growth waits for a new decision. Each
+//! RTO halves the growth rate; eight decisions to grow double it. The minimum RTT expires about
+//! every 5 s.
 //!
 //! # References
-//! L. Brakmo, *TCP-NV: An Update to TCP-Vegas*, 2010 (draft of its description), and the text of Linux's
-//! `tcp_nv`; behaviour of Linux 6 throughout, in its integer arithmetic.
+//! L. Brakmo, *TCP-NV: An Update to TCP-Vegas*, 2010 (draft of its description), and the text of
+//! Linux's `tcp_nv`. Linux 6 is followed throughout, including its integer arithmetic.
 //!
 //! # Parameters
 //! `slow_start`, `ack_counting`, `reduction_basis`, `timeout_basis`. Needs `recovery = "sack"` for delivery
@@ -75,7 +76,7 @@ pub struct Nv {
     /// The minimum RTT, and that since the last one was forgotten.
     least: u64,
     least_new: u64,
-    /// Half of it old, half new; 0 if there is none.
+    /// Mean of the previous value and the new sample; 0 before the first sample.
     rtt: u64,
     /// The maximum of this round, in hundreds of bits a second.
     rate: u64,
@@ -136,7 +137,7 @@ impl Nv {
         }
     }
 
-    /// The window that the maximum rate fills, and what may wait.
+    /// Returns the target: the window that the maximum rate fills, plus the allowed queue.
     fn aim(&self, mss: u64) -> u64 {
         let filled = u128::from(self.rate) * u128::from(self.least) / u128::from(RATE * mss);
         u64::try_from(filled).unwrap_or(u64::MAX).saturating_add(PAD)
@@ -327,9 +328,10 @@ mod tests {
         Nv::new(&(), Start { slow_start, clock_phase: Duration::ZERO })
     }
 
-    /// A hundred segments of 1000 B in an RTT of 100 ms are 8 Mb/s, 80 000 hundreds of bits a second. At a minimum RTT
-    /// of 100 ms a hundred fill that; half of 100 and 120 ms are 110 ms, so the rate of 110 segments is the same; a least one of
-    /// 80 ms makes eighty of it.
+    /// A hundred segments of 1000 B in an RTT of 100 ms are 8 Mb/s, 80 000 hundreds of bits per
+    /// second. At a minimum RTT of 100 ms a hundred segments fill that. The mean of 100 and 120 ms
+    /// is 110 ms, so 110 segments give the same rate. With a minimum RTT of 80 ms, eighty segments
+    /// fill it.
     #[test]
     fn target_is_bdp_plus_ten_segments() {
         let mut nv = nv();
@@ -359,8 +361,8 @@ mod tests {
         }
     }
 
-    /// Linux: 60 measurements, 30 in the first slow start, in two RTTs at least; else the window stays, and after eleven round
-    /// trips without a decision it does not grow either.
+    /// Linux: a reduction needs 60 measurements (30 in the first slow start) over at least two
+    /// RTTs. With fewer, the window stays. After eleven RTTs without a decision, it stops growing.
     #[test]
     fn congestion_needs_enough_samples() {
         for (measured, trips, ssthresh, decides, grows) in [

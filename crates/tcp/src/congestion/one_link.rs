@@ -30,7 +30,7 @@ pub(super) struct OneLink {
     receiver: Receiver,
     pub(super) service: Duration,
     pub(super) propagation: Duration,
-    /// Segments that the queue holds; what finds it full is lost.
+    /// Queue limit, in segments; later arrivals are lost.
     pub(super) room: u32,
     /// Further transmissions that are lost, counted from the next one.
     pub(super) lose: VecDeque<u64>,

@@ -6,12 +6,12 @@ use super::event::{AckEvent, Repair};
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Phase {
     repairs: Repair,
-    /// Segments beyond a hole that have arrived.
+    /// Number of segments received above a gap.
     beyond: u32,
 }
 
 impl Phase {
-    /// An ACK has come: what was so before it.
+    /// Processes an ACK and returns the previous phase.
     pub(super) fn observe(&mut self, ack: &AckEvent) -> Phase {
         let before = *self;
         let outstanding = ack.max - ack.una;
@@ -47,12 +47,12 @@ impl Phase {
         !self.repairing() && self.in_order()
     }
 
-    /// Nothing has arrived beyond a hole.
+    /// Returns whether no segment was received above a gap.
     pub(super) fn in_order(self) -> bool {
         self.beyond == 0
     }
 
-    /// Segments that ACKs have told of beyond a hole.
+    /// Returns the number of segments reported above a gap.
     pub(super) fn beyond(self) -> u32 {
         self.beyond
     }
@@ -68,8 +68,8 @@ mod tests {
     use super::*;
     use crate::seq::Seq;
 
-    /// Of ten segments the first is lost: two that arrive leave it open whether one is; the ACK of its retransmission
-    /// tells of what had arrived.
+    /// The first of ten segments is lost. Two later arrivals do not yet prove a loss. The ACK of
+    /// its retransmission also acknowledges the earlier arrivals.
     #[test]
     fn arrivals_after_a_gap_leave_the_open_state() {
         let mut phase = Phase::default();

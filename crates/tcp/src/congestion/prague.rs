@@ -1,17 +1,17 @@
 //! TCP Prague.
 //!
 //! # Model
-//! DCTCP for L4S. Alpha is the smoothed share of marked segments per RTT. An RTT with a mark immediately
-//! reduces the window by the share alpha / 2, with fractions of a segment. Every unmarked segment adds its
-//! share of one segment per RTT, also in RTTs with marks. Segments are ECT(1) and paced at one window per
-//! RTT, or two while the window is below half of ssthresh. After some RTTs, a flow with an RTT below the
-//! target behaves as if it had the target RTT: increase and decrease per second are equal. A loss halves the
-//! window.
+//! DCTCP for L4S. Alpha is the smoothed share of marked segments per RTT. An RTT with a mark
+//! immediately reduces the window by the share alpha / 2, with fractions of a segment. Every
+//! unmarked segment adds its share of one segment per RTT, also in RTTs with marks. Segments are
+//! ECT(1) and paced at one window per RTT, or two while the window is below half of ssthresh. After
+//! some RTTs, a flow with an RTT below the target has the same increase and decrease per second as
+//! with the target RTT. A loss halves the window.
 //!
 //! # References
-//! draft-briscoe-iccrg-prague-congestion-control-04 section 2; requirements of RFC 9331 section 4. Behaviour
-//! of Linux's `tcp_prague` (L4STeam, 2024): scaling of the additive increase by the square of the RTT, the
-//! target of 25 ms, the transition after 500 RTTs, and the behaviour before the first mark.
+//! draft-briscoe-iccrg-prague-congestion-control-04 section 2; requirements of RFC 9331 section 4.
+//! Behaviour of Linux's `tcp_prague` (L4STeam, 2024): target of 25 ms, transition after 500 RTTs,
+//! and behaviour before the first mark. The additive increase scales with the square of the RTT.
 //!
 //! # Parameters
 //! `prague_rtt_scaling`, `prague_rtt_target`, `prague_rtt_transition`, `slow_start`, `ack_counting`,
@@ -291,8 +291,9 @@ mod tests {
         prague.alpha
     }
 
-    /// Draft section 2.3.2 with g = 1/16, worked by hand: 1 until the first mark, whose share does not count; then
-    /// 1 - 1/16 = 0.9375; 0.9375 + (1/2 - 0.9375)/16 = 0.91015625; 0.91015625 + (1 - 0.91015625)/16 = 0.915771484375.
+    /// Draft section 2.3.2 with g = 1/16, computed by hand. Alpha is 1 until the first mark, whose
+    /// share does not count. Then 1 - 1/16 = 0.9375; 0.9375 + (1/2 - 0.9375)/16 = 0.91015625;
+    /// 0.91015625 + (1 - 0.91015625)/16 = 0.915771484375.
     #[test]
     fn alpha_follows_marked_share_after_first_mark() {
         let mut prague = unscaled();
@@ -313,8 +314,8 @@ mod tests {
         assert_eq!(prague.on_mark(&window, MSS, window.cwnd), Some(21.515_625 * MSS));
     }
 
-    /// Section 2.4: of an RTT of 5 ms with a target of 25 ms each adds 1/25 of a segment; alpha is updated and the
-    /// window reduced once in 25 ms. From the target on nothing is scaled.
+    /// Section 2.4: with a target of 25 ms, each RTT of 5 ms adds 1/25 of a segment. Alpha is
+    /// updated and the window reduced once in 25 ms. From the target on nothing is scaled.
     #[test]
     fn short_round_trips_are_scaled_to_the_target() {
         let keys = PragueKeys { prague_rtt_transition: 0, ..PragueKeys::default() };
@@ -358,8 +359,8 @@ mod tests {
         assert_eq!(window.cwnd.to_bits(), f64::to_bits(30.1 * MSS));
     }
 
-    /// Steady state by hand: an RTT adds 1 - p, and takes p / 2 of the window where each has a mark: W = 2 (1 - p) / p.
-    /// With every tenth segment marked that is 18 segments.
+    /// Steady state, computed by hand: an RTT adds 1 - p. If each RTT has a mark, it removes p / 2
+    /// of the window: W = 2 (1 - p) / p. With every tenth segment marked that is 18 segments.
     #[test]
     fn steady_window_is_two_over_marking_share() {
         let mut prague = unscaled();
@@ -394,8 +395,8 @@ mod tests {
         assert!((mean / 18.0 - 1.0).abs() < 0.1, "{mean}");
     }
 
-    /// Draft section 2.2: paced at the window per RTT, twice that while it is below half of ssthresh; with 20 segments and
-    /// 100 ms each 5 ms or 2.5 ms.
+    /// Draft section 2.2: pacing at one window per RTT, or two while the window is below half of
+    /// ssthresh. With 20 segments and 100 ms, the interval is 5 ms or 2.5 ms.
     #[test]
     fn segments_leave_spread_over_the_round_trip() {
         let mut prague = unscaled();
@@ -406,7 +407,7 @@ mod tests {
         assert_eq!(prague.interval(20, srtt), Some(Duration::from_ms(5)));
     }
 
-    /// RFC 9331 section 4.3: what cannot learn of every mark answers as Reno.
+    /// RFC 9331 section 4.3: without feedback about every mark, the sender reacts like Reno.
     #[test]
     fn without_counts_it_is_reno() {
         let mut prague = unscaled();

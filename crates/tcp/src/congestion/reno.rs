@@ -60,7 +60,7 @@ impl Controller for Reno {
         self.slow_start.on_open();
     }
 
-    // Once for every ACK: a call would cost more than what is done.
+    // Inlined because it runs once per ACK, and a call would cost more than the work.
     #[inline(always)]
     fn on_ack(&mut self, window: &mut Window, mss: f64, ack: &AckEvent) {
         let count = self.slow_start.on_ack(window, mss, ack);
@@ -122,8 +122,8 @@ mod tests {
         assert_eq!(window.cwnd.to_bits(), 4250_f64.to_bits());
     }
 
-    /// Integer division as a computer of whole bytes does it: for segments of 1452 bytes,
-    /// 1452 * 1452 = 2108304, and half of that is 1054152 = 726 segments.
+    /// Integer division of whole bytes. For segments of 1452 bytes, 1452 * 1452 = 2108304, and half
+    /// of that is 1054152 = 726 segments.
     #[test]
     fn whole_bytes_are_cut_and_never_fewer_than_one() {
         let added = |cwnd: u32| {
@@ -166,7 +166,7 @@ mod tests {
 
     /// Linux: of five segments two reach ssthresh, and three count for congestion avoidance.
     #[test]
-    fn what_slow_start_leaves_counts_for_avoidance() {
+    fn acks_left_by_slow_start_count_for_avoidance() {
         let mut window = Window { cwnd: 2000.0, ssthresh: 4000.0 };
         reno(Increase::Exact, AckCounting::Segments).on_ack(&mut window, 1000.0, &ack(5));
         assert_eq!(window.cwnd.to_bits(), 4750_f64.to_bits());

@@ -18,7 +18,7 @@
 //! - Losses and RTOs do not reset the doubled state, so that the reduced window is also halved when the
 //!   circuit ends. At least one segment remains; in the module the window may become zero.
 //! - ACKs in fast recovery neither double nor halve.
-//! - An undo restores the window before the loss in either state.
+//! - An undo restores the previous window in either state.
 
 use super::controller::{Controller, NeedsEcn, Start, keys};
 use super::event::AckEvent;
@@ -38,7 +38,7 @@ keys! {
 pub struct Retcp {
     growth: Growth,
     jump: u8,
-    /// `true`: the window is that of the circuit.
+    /// `true`: the window has been enlarged for the circuit.
     jumped: bool,
 }
 
@@ -118,7 +118,7 @@ mod tests {
     /// In slow start, where each ACK adds a segment first: 2, 3; (3 + 1) * 2 = 8; 9; (9 + 1) / 2 = 5. With odd windows:
     /// (5 + 1) * 2 = 12, (12 + 1) / 2 = 6.
     #[test]
-    fn growth_comes_before_the_jump() {
+    fn growth_precedes_the_jump() {
         let mut window = Window { cwnd: 2.0 * MSS, ssthresh: f64::INFINITY };
         let got = windows(&mut retcp(2), &mut window, &[false, true, true, false, true, false]);
         assert_eq!(got, [3, 8, 9, 5, 12, 6]);
@@ -151,7 +151,7 @@ mod tests {
         retcp.on_timeout(&mut window, MSS);
         window = Window { cwnd: MSS, ssthresh: 10.0 * MSS };
         assert_eq!(windows(&mut retcp, &mut window, &[true, true, false]), [2, 3, 2]);
-        // What the SYN exchange saw is none of the connection.
+        // Marks of the SYN exchange do not count for the connection.
         windows(&mut retcp, &mut window, &[true]);
         retcp.on_open();
         assert!(!retcp.jumped);

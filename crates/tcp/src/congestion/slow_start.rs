@@ -1,8 +1,8 @@
-//! Slow start: growth below ssthresh, and its end before a loss.
+//! Slow start: growth below ssthresh, and methods that end it without a loss.
 //!
 //! # Model
-//! Below ssthresh, each ACK increases the window by the amount that it counts for. An option of the family
-//! may set ssthresh, and so end slow start, before a loss.
+//! Below ssthresh, each ACK increases the window by the amount that it counts for. Some methods set
+//! ssthresh, and so end slow start, without a loss.
 //!
 //! # References
 //! RFC 5681 section 3.1; further references at the options.
@@ -21,7 +21,7 @@ use crate::window::Window;
 use optcp_units::registry;
 
 registry! {
-    /// Method that may end slow start before a loss.
+    /// Method that may end slow start without a loss.
     pub enum SlowStartKind ("slow_start") {
         "standard" => Standard: "only ssthresh", "RFC 5681 section 3.1";
         "hystart" => HyStart: "a long ACK train or increased RTTs, from 16 segments on", "Ha and Rhee 2011, as in Linux's CUBIC";
@@ -38,7 +38,7 @@ pub struct SlowStart {
     end: End,
 }
 
-/// State of the method that may end slow start before a loss.
+/// State of the method that may end slow start without a loss.
 #[derive(Clone, Debug)]
 enum End {
     Loss,
@@ -60,9 +60,9 @@ impl SlowStart {
         }
     }
 
-    /// An ACK of new data: grows the window below ssthresh. Gives the segments that count for congestion
-    /// avoidance.
-    // Once for every ACK: a call would cost more than what is done.
+    /// Grows the window below ssthresh for an ACK of new data. Returns the segments that count for
+    /// congestion avoidance. It is inlined because it runs once per ACK, and a call would cost more
+    /// than the work.
     #[inline(always)]
     pub(super) fn on_ack(&mut self, window: &mut Window, mss: f64, ack: &AckEvent) -> f64 {
         if !matches!(self.end, End::Loss) {

@@ -1,15 +1,16 @@
 //! TCP Vegas.
 //!
 //! # Model
-//! Once per RTT, Vegas subtracts from the window the amount that the current rate needs at the minimum RTT;
-//! the difference is the number of queued segments. Below two, the window grows by one segment; above four,
-//! it shrinks by one. Slow start ends when more than one segment is queued, at the sufficient window. The
-//! reaction to losses is Reno's.
+//! Once per RTT, Vegas subtracts from the window the amount that the current rate needs at the
+//! minimum RTT. The difference is the number of queued segments. Below two, the window grows by one
+//! segment; above four, it shrinks by one. Slow start ends when more than one segment is queued, at
+//! the sufficient window. The reaction to losses is Reno's.
 //!
 //! # References
-//! L. Brakmo, L. Peterson, *TCP Vegas: End to End Congestion Avoidance on a Global Internet*, IEEE JSAC
-//! 13(8), 1995, section III. Behaviour of Linux 6: the minimum RTT per round, slow start in every round,
-//! ssthresh of at least three quarters of the window, and the state that an RTO or a pause resets.
+//! L. Brakmo, L. Peterson, *TCP Vegas: End to End Congestion Avoidance on a Global Internet*, IEEE
+//! JSAC 13(8), 1995, section III. Behaviour of Linux 6: minimum RTT per round, slow start in every
+//! round, ssthresh of at least three quarters of the window. Also the state that an RTO or a pause
+//! resets.
 //!
 //! # Parameters
 //! `slow_start`, `ack_counting` (slow start), `reduction_basis`, `timeout_basis`.
@@ -141,7 +142,7 @@ impl Controller for Vegas {
     }
 
     fn on_timeout(&mut self, window: &mut Window, mss: f64) {
-        // Nothing is in flight, as at the start: what delays were is forgotten.
+        // Nothing is in flight, as at the start, so earlier delays are discarded.
         self.base = u64::MAX;
         self.round = Round { repairs: true, ..Round::NEXT };
         self.reno.on_timeout(window, mss);
@@ -236,7 +237,8 @@ mod tests {
         );
     }
 
-    /// Linux: RTTs of 200 ms after a pause are no queue, whatever the minimum RTT was before it.
+    /// Linux: RTTs of 200 ms after a pause do not count as a queue, regardless of the earlier
+    /// minimum RTT.
     #[test]
     fn a_pause_forgets_the_least_round_trip() {
         for (pauses, want) in [(false, 49.0), (true, 51.0)] {

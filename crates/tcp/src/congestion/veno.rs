@@ -1,9 +1,9 @@
 //! TCP Veno.
 //!
 //! # Model
-//! Reno that estimates the number of queued segments like Vegas. With at most three, a loss counts as random
-//! and reduces the window by the factor 4/5 instead of 1/2. With more, congestion avoidance grows every other
-//! RTT.
+//! Reno that estimates the number of queued segments like Vegas. With fewer than three, a loss counts
+//! as random and reduces the window by the factor 4/5 instead of 1/2. With three or more, congestion
+//! avoidance grows every other RTT.
 //!
 //! # References
 //! C. P. Fu, S. C. Liew, *TCP Veno: TCP enhancement for transmission over wireless access networks*, IEEE
@@ -26,9 +26,9 @@ use super::growth::{Growth, segments};
 use super::phase::Phase;
 use crate::window::Window;
 
-/// Half segments that wait at most while there is no congestion.
+/// Number of queued half segments from which on the path counts as congested.
 const BETA: u64 = 6;
-/// Samples without which it is Reno.
+/// Number of RTT samples below which Veno behaves like Reno.
 const SAMPLES: u32 = 3;
 
 /// State of TCP Veno.

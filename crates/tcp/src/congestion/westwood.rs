@@ -47,8 +47,8 @@ struct Estimate {
     sample: Option<(u64, u32)>,
     /// The rate, smoothed once and twice; none before the first sample in which anything was acknowledged.
     rates: Option<(f64, f64)>,
-    /// Segments that duplicate ACKs told of, before the cumulative ACK that covers them.
-    told: u32,
+    /// Segments counted by duplicate ACKs until the cumulative ACK that covers them.
+    duplicates: u32,
     rtt: u64,
     least: u64,
     /// The next ACK forgets the minimum RTT.
@@ -58,7 +58,7 @@ struct Estimate {
 impl Estimate {
     fn new() -> Self {
         let rtt = Clock::ticks(INITIAL_ROUND_TRIP);
-        Estimate { sample: None, rates: None, told: 0, rtt, least: rtt, forgets: true }
+        Estimate { sample: None, rates: None, duplicates: 0, rtt, least: rtt, forgets: true }
     }
 
     /// A sample of `segments` in `ticks` is complete.
@@ -77,14 +77,14 @@ impl Estimate {
     /// Segments that an ACK counts for.
     fn count(&mut self, acked: u32) -> u32 {
         if acked == 0 {
-            self.told += 1;
+            self.duplicates += 1;
             return 1;
         }
         if acked == 1 {
             return 1;
         }
-        let left = acked.saturating_sub(self.told).max(1);
-        self.told = self.told.saturating_sub(acked);
+        let left = acked.saturating_sub(self.duplicates).max(1);
+        self.duplicates = self.duplicates.saturating_sub(acked);
         left
     }
 
@@ -121,7 +121,7 @@ impl Controller for Westwood {
             let (begin, segments) = if complete { (now, 0) } else { (begin, segments) };
             estimate.sample = Some((begin, segments + estimate.count(ack.acked)));
         } else {
-            // The connection opened when this segment was sent; what the first ACK says does not count.
+            // The connection opened when this segment was sent, so the first ACK does not count.
             let rtt = ack.rtt.unwrap_or(Duration::ZERO);
             estimate.sample = Some((now.saturating_sub(Clock::ticks(rtt)), 0));
         }
@@ -174,8 +174,9 @@ mod tests {
         }
     }
 
-    /// Five segments every 10 ms are 2 a tick of 4 ms; 100 ms are 25 ticks: a window of 50. A sample takes more than 25 ticks,
-    /// so 11 ACKs: 55 segments in 28 or 27 ticks by turns, because an ACK comes every two and a half.
+    /// Five segments every 10 ms are 2 per tick of 4 ms; 100 ms are 25 ticks: a window of 50. A
+    /// sample takes more than 25 ticks, so 11 ACKs. It has 55 segments in alternately 28 and 27
+    /// ticks, because an ACK arrives every two and a half ticks.
     #[test]
     fn recovery_ends_at_estimated_bdp() {
         let mut westwood = westwood();
@@ -201,7 +202,7 @@ mod tests {
     fn deliveries_of_duplicate_acks_count_once() {
         let mut estimate = Estimate::new();
         let counts = [0, 0, 0, 5, 2, 0, 0, 0, 2, 3].map(|acked| estimate.count(acked));
-        // 5 less 3; 2; then 2 of the three that were told of, which leaves one, and 3 less 1.
+        // First 5 - 3, then 2. Then 2 of the three reported segments, which leaves one, and 3 - 1.
         assert_eq!(counts, [1, 1, 1, 2, 2, 1, 1, 1, 1, 2]);
     }
 

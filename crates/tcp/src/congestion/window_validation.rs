@@ -71,7 +71,7 @@ mod tests {
         pause(&mut usage, 10, 20, false);
         assert!(usage.limits(19, true) && !usage.limits(19, false));
         assert!(!usage.limits(20, true));
-        // What held once holds for a window of data.
+        // A limit once reached counts for a window of data.
         pause(&mut usage, 11, 31, true);
         pause(&mut usage, 30, 32, false);
         assert!(usage.limits(20, false));

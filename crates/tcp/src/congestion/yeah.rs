@@ -1,11 +1,12 @@
 //! YeAH-TCP.
 //!
 //! # Model
-//! Two modes, selected once per RTT from the number of queued segments, measured like Vegas. In fast mode
-//! (fewer than 80 queued, RTT at most an eighth above the minimum) the window grows like Scalable TCP's.
-//! Otherwise it grows like Reno's. If more than 80 are queued, the window is reduced by that number, but not
-//! below the estimated Reno window. A loss removes the queued segments, limited to an eighth to a half of the
-//! window; a half if other flows kept the queue filled for 16 RTTs.
+//! Two modes, selected once per RTT from the number of queued segments, measured like Vegas. In
+//! fast mode (fewer than 80 queued, RTT at most an eighth above the minimum) the window grows like
+//! Scalable TCP's. Otherwise it grows like Reno's. If more than 80 are queued, the window is
+//! reduced by that number, but not below the estimated Reno window. A loss removes the queued
+//! segments, limited to an eighth to a half of the window. It removes a half if other flows kept
+//! the queue filled for 16 RTTs.
 //!
 //! # References
 //! A. Baiocchi, A. P. Castellani, F. Vacirca, *YeAH-TCP: Yet Another Highspeed TCP*, PFLDnet 2007, section
@@ -241,8 +242,9 @@ mod tests {
         }
     }
 
-    /// Linux: Reno's share is half the window at the first congested round, one more in each later one, and what decongestion
-    /// leaves at least; it is forgotten after fifty rounds without congestion.
+    /// Linux: the Reno share starts at half the window of the first congested round and grows by
+    /// one per later such round. It is at least the window after decongestion. Fifty rounds without
+    /// congestion reset it.
     #[test]
     fn window_stays_above_estimated_reno_share() {
         let mut yeah = yeah();
@@ -256,8 +258,8 @@ mod tests {
         }
     }
 
-    /// Section III: a loss takes what waits, an eighth of the window at least and a half at most; a half if Reno was the mode for 16
-    /// rounds.
+    /// Section III: a loss removes the queued segments, at least an eighth and at most a half of
+    /// the window. It removes a half after 16 rounds in Reno mode.
     #[test]
     fn loss_removes_queued_segments() {
         for (waited, congested, want) in

@@ -1,10 +1,11 @@
 //! Counters of AccECN: marked packets, and bytes by codepoint.
 //!
 //! # Model
-//! The receiver counts packets marked CE and reports the last three bits of the count (ACE) in each of its
-//! segments. It also counts the payload per codepoint, which the AccECN option carries in 24 bits each. The
-//! sender uses the differences to its own values. If an ACK covers so many segments that ACE may have
-//! wrapped, the sender assumes the maximum possible number, unless the byte counters indicate the minimum.
+//! The receiver counts packets marked CE and reports the last three bits of the count (ACE) in each
+//! of its segments. It also counts the payload per codepoint, which the AccECN option carries in 24
+//! bits each. The sender uses the differences to its own values. If an ACK covers so many segments
+//! that ACE may have wrapped, the sender assumes the maximum possible number. If the byte counters
+//! indicate the minimum, it assumes that.
 //!
 //! # References
 //! RFC 9768 sections 3.2.1 to 3.2.3, appendices A.1 and A.2.

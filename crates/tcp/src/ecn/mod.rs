@@ -10,7 +10,7 @@ use optcp_units::registry;
 
 pub use counters::ByteCounters;
 pub(crate) use counters::{Known, ace};
-pub(crate) use negotiation::{INITIAL_COUNT, agreed, answers, asks, told};
+pub(crate) use negotiation::{INITIAL_COUNT, agreed, answers, asks, codepoint_flags};
 
 registry! {
     /// ECN mode that the sender requests.

@@ -1,9 +1,9 @@
 //! ECN negotiation.
 //!
 //! # Model
-//! The flags AE, CWR and ECE of the SYN carry the sender's request; those of the SYN-ACK carry the receiver's
-//! answer: counting, a plain echo, or nothing. Without a SYN exchange, the same rules apply to the
-//! configuration of both ends.
+//! The flags AE, CWR and ECE of the SYN carry the sender's request. The SYN-ACK's flags carry the
+//! receiver's answer: counting, a plain echo, or nothing. Without a SYN exchange, the same rules
+//! apply to the configuration of both ends.
 //!
 //! # References
 //! RFC 3168 section 6.1.1; RFC 9768 section 3.1 and tables 2 and 3.
@@ -41,7 +41,7 @@ pub(crate) const fn answers(own: Ecn, flags: u8, codepoint: Codepoint) -> (Ecn, 
     const ACCURATE: u8 = AE | CWR | ECE;
     const CLASSIC: u8 = CWR | ECE;
     match (own, flags) {
-        (Ecn::Accurate, ACCURATE) => (Ecn::Accurate, told(codepoint)),
+        (Ecn::Accurate, ACCURATE) => (Ecn::Accurate, codepoint_flags(codepoint)),
         // A receiver with classic ECN only ignores AE.
         (Ecn::Accurate | Ecn::Rfc3168, CLASSIC) | (Ecn::Rfc3168, ACCURATE) => (Ecn::Rfc3168, ECE),
         (Ecn::Dctcp, CLASSIC | ACCURATE) => (Ecn::Dctcp, ECE),
@@ -64,7 +64,7 @@ pub(crate) const fn agreed(asked: Ecn, flags: u8) -> Feedback {
 
 /// Returns the code with which a SYN-ACK, and the packet that answers it, report the codepoint of the packet
 /// before (RFC 9768 table 3).
-pub(crate) const fn told(codepoint: Codepoint) -> u8 {
+pub(crate) const fn codepoint_flags(codepoint: Codepoint) -> u8 {
     match codepoint {
         Codepoint::NotEct => CWR,
         Codepoint::Ect1 => CWR | ECE,
@@ -106,9 +106,10 @@ mod tests {
     /// flags comes from a server that copies unknown flags.
     #[test]
     fn answer_reports_codepoint_of_received_packet() {
-        let told = [Codepoint::NotEct, Codepoint::Ect1, Codepoint::Ect0, Codepoint::Ce].map(told);
-        assert_eq!(told, [0b010, 0b011, 0b100, 0b110]);
-        for flags in told {
+        let flags = [Codepoint::NotEct, Codepoint::Ect1, Codepoint::Ect0, Codepoint::Ce]
+            .map(codepoint_flags);
+        assert_eq!(flags, [0b010, 0b011, 0b100, 0b110]);
+        for flags in flags {
             assert_eq!(agreed(Ecn::Accurate, flags), Feedback::Accurate);
         }
         assert_eq!(agreed(Ecn::Accurate, 0b111), Feedback::None);

@@ -4,7 +4,7 @@ use crate::config::Config;
 
 /// Set of parameters with reasons.
 pub(super) struct Bundle {
-    /// Returns all parameters, including those of the base set.
+    /// Returns all parameters, including the base set's.
     pub config: fn() -> Config,
     /// Parameters that this set defines itself.
     pub groups: &'static [Group],
@@ -16,8 +16,8 @@ pub(super) struct Group {
     pub fields: &'static [&'static str],
 }
 
-/// Declares a set once: the values define the [`Config`], the reasons belong to the field names. A set
-/// without a base names every parameter except those of individual controllers.
+/// Declares a set once: the values define the [`Config`], the reasons belong to the field names. A
+/// set without a base names every parameter except the individual controllers'.
 macro_rules! bundle {
     (
         $(#[$doc:meta])*

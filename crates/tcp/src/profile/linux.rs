@@ -5,10 +5,12 @@
 //! queue, `fq_codel`, does not pace. With the queue `fq`, pacing is `window`.
 //!
 //! # Limitations
-//! The following are not modelled: segmentation offload; tuning of the receive window (set `window_limit`;
-//! the default limit of `tcp_rmem` is 6 MB); detection of the reordering degree; metrics of earlier
-//! connections; and the end of a connection without progress (`tcp_retries2`, R2 of RFC 9293 section 3.8.3:
-//! 924.6 s after the first retransmission).
+//! The following are not modelled:
+//! - segmentation offload;
+//! - tuning of the receive window (set `window_limit`; the default limit of `tcp_rmem` is 6 MB);
+//! - detection of the reordering degree and metrics of earlier connections;
+//! - the end of a connection without progress (`tcp_retries2`, R2 of RFC 9293 section 3.8.3: 924.6
+//!   s after the first retransmission).
 
 use optcp_units::{Bytes, Duration};
 
@@ -21,9 +23,9 @@ use crate::config::{
     WindowValidation,
 };
 
-/// Sets the parameters that depend on the congestion control: HyStart belongs to CUBIC, rate-based controls
-/// use rate pacing with any queue, and controls that need marks request ECN and send all packets as
-/// ECN-capable.
+/// Sets the parameters that depend on the congestion control. HyStart belongs to CUBIC. Rate-based
+/// controls use rate pacing with any queue. Controls that need marks request ECN and send all
+/// packets as ECN-capable.
 pub(super) fn adopt(congestion: CongestionKind, config: &mut Config) {
     config.slow_start = match congestion {
         CongestionKind::Cubic => SlowStartKind::HyStart,

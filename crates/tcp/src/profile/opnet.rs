@@ -1,8 +1,8 @@
 //! OPNET Modeler 11, with the TCP parameters of the obs paper.
 //!
-//! A reconstruction, because the program is closed-source. Table I of the paper states maximum segment size,
-//! window, version, ACK delay and minimum RTO. Everything else follows RFC 2581 and 2988, which the paper
-//! cites or which were valid at that time, and reports from users of later OPNET versions.
+//! A reconstruction, because the program is closed-source. Table I of the paper states maximum
+//! segment size, window, version, ACK delay and minimum RTO. Everything else follows RFC 2581 and
+//! 2988, cited by the paper or valid at that time, and reports from users of later OPNET versions.
 
 use optcp_units::Duration;
 

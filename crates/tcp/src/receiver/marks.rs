@@ -51,7 +51,7 @@ pub(super) struct EcnReceiver {
     packets: u32,
     unreported: u32,
     bytes: ByteCounters,
-    /// ACK to send before the ACK for the last segment.
+    /// ACK to send ahead of the ACK for the last segment.
     earlier: Option<Ack>,
 }
 

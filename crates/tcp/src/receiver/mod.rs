@@ -59,7 +59,7 @@ pub struct Receiver {
     /// RFC 7323's TS.Recent and Last.ACK.sent.
     recent: Timestamp,
     last_acked: Seq,
-    /// Resolution of its own timestamps, if congestion control uses one-way delays.
+    /// Resolution of the receiver's timestamps, if congestion control uses one-way delays.
     stamps: Option<Duration>,
     /// Time at which the delayed ACK must be sent.
     deadline: Option<Time>,
@@ -163,7 +163,7 @@ impl Receiver {
         arrival
     }
 
-    /// Returns an ACK to send before the ACK of the last segment.
+    /// Returns an ACK to send ahead of the last segment's ACK.
     #[inline]
     pub fn take_earlier(&mut self) -> Option<Ack> {
         self.ecn.as_mut()?.take()
@@ -171,7 +171,7 @@ impl Receiver {
 
     fn handle_any_segment(&mut self, now: Time, seq: Seq, stamp: Timestamp, ttl: u8) -> Arrival {
         let before = self.next;
-        let had_hole = !self.beyond.is_empty();
+        let had_gap = !self.beyond.is_empty();
         let mut suppressed = false;
         // RFC 7323 section 4.3: the segment that advances the left edge is echoed. Section 5.3 discards segments before
         // the window first (rule R2). As in Linux, that is one that ends before Last.ACK.sent.
@@ -192,7 +192,7 @@ impl Receiver {
                 suppression.on_in_order(Seen { at: now, seq, ttl, stamp }, whole);
             }
         } else if seq > self.next {
-            self.policy.on_hole();
+            self.policy.on_gap();
             if let Some(suppression) = &mut self.suppression {
                 suppressed = !suppression.answers(Seen { at: now, seq, ttl, stamp });
             }
@@ -211,7 +211,7 @@ impl Receiver {
         if suppressed {
             return Arrival { progress, ack: None };
         }
-        let ack = if self.may_wait(seq, progress, had_hole) && self.deadline.is_none() {
+        let ack = if self.may_wait(seq, progress, had_gap) && self.deadline.is_none() {
             self.deadline = self.policy.deadline(now);
             self.deadline.is_none()
         } else {
@@ -223,11 +223,11 @@ impl Receiver {
     }
 
     /// Returns whether the ACK of segment `seq` may be delayed.
-    fn may_wait(&mut self, seq: Seq, progress: u32, had_hole: bool) -> bool {
+    fn may_wait(&mut self, seq: Seq, progress: u32, had_gap: bool) -> bool {
         // RFC 5681 section 4.2: segments that are out of order or fill a gap are acknowledged immediately.
         let newest_again =
-            self.delays_duplicates && progress == 0 && seq.next() == self.next && !had_hole;
-        let in_order = (progress == 1 && !had_hole) || newest_again;
+            self.delays_duplicates && progress == 0 && seq.next() == self.next && !had_gap;
+        let in_order = (progress == 1 && !had_gap) || newest_again;
         if self.quick > 0 {
             self.quick -= 1;
             return false;

@@ -49,7 +49,7 @@ impl SackReport {
         })
     }
 
-    /// A segment has come and lies beyond a hole, in the range `around` it.
+    /// Processes a segment received above a gap, in the contiguous range `around` it.
     pub(super) fn on_out_of_order(&mut self, seq: Seq, around: (Seq, Seq)) {
         let known = self.recent[..self.count].iter().position(|&(other, _)| other == seq);
         let last = known.unwrap_or_else(|| {

@@ -1,12 +1,12 @@
 //! RTT estimate of a receiver without timestamps.
 //!
 //! # Model
-//! The time for one window of data. A window grows by at most one segment per acknowledged segment and starts
-//! with at most ten. The ACK of everything below `n` therefore allows a sender at most 2 n + 10 segments, and
-//! the first segment beyond that answers a later ACK. It arrives at least one RTT later, and in slow start
-//! not much more. A sender that starts with a SYN sends nothing else before its ACK, so that the first data
-//! measure the RTT exactly. The minimum counts. A gap aborts the measurement, because duplicate ACKs allow
-//! further segments.
+//! The time for one window of data. A window grows by at most one segment per acknowledged segment
+//! and starts with at most ten. The ACK of everything below `n` therefore allows a sender at most 2
+//! n + 10 segments. The first segment beyond that answers a later ACK. It arrives at least one RTT
+//! later, and in slow start not much more. A sender that starts with a SYN sends nothing else until
+//! the SYN-ACK, so that the first data measure the RTT exactly. The minimum counts. A gap aborts
+//! the measurement, because duplicate ACKs allow further segments.
 //!
 //! # References
 //! OpTCP, from RFC 5681 section 3.1 (growth) and RFC 6928 (ten segments). Fisk and Feng, "Dynamic
@@ -63,7 +63,7 @@ impl RoundTrip {
         }
     }
 
-    pub(super) fn on_hole(&mut self) {
+    pub(super) fn on_gap(&mut self) {
         self.under_way = None;
     }
 

@@ -147,8 +147,9 @@ fn duplicate_segment_is_reported_once() {
     assert_eq!(blocks(&mut receiver, 9), [(9, 10), (6, 8)]);
 }
 
-/// RFC 7323 section 4.3: with delayed ACKs the earlier segment's timestamp is echoed (A), out of order the
-/// last one that moved the left edge (B), and the one that fills the gap (C).
+/// RFC 7323 section 4.3: a delayed ACK echoes the timestamp of the earlier segment (A). An
+/// out-of-order segment echoes the last one that moved the left edge (B). A segment that fills the
+/// gap echoes its timestamp (C).
 #[test]
 fn the_timestamp_of_the_left_edge_is_echoed() {
     let mut receiver = receiver(|config| config.ack = AckKind::Delayed);

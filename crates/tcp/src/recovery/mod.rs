@@ -1,7 +1,7 @@
 //! Loss recovery: reactions to ACKs and RTOs while data are missing.
 //!
-//! To add a recovery, write a file with an `impl` of `policy::Recovery`, or of the trait shared by recoveries
-//! that count duplicate ACKs, add one line below, and its name in [`RecoveryKind`].
+//! To add a recovery, write a file with an `impl` of `policy::Recovery`, or of the trait shared by
+//! recoveries that count duplicate ACKs. Then add one line below, and its name in [`RecoveryKind`].
 
 mod newreno;
 mod policy;

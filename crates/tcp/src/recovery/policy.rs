@@ -55,7 +55,7 @@ pub(crate) trait Recovery {
     /// Records the transmission of a segment.
     fn on_sent(&mut self, _tcb: &mut Tcb, _seq: Seq, _now: Time) {}
 
-    /// Returns the time of its own timer.
+    /// Returns the time at which the recovery's timer fires.
     fn deadline(&self) -> Option<Time> {
         None
     }

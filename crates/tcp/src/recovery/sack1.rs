@@ -1,24 +1,26 @@
 //! Sack1, the SACK recovery of 1996.
 //!
 //! # Model
-//! Fast recovery with one variable `pipe` for the data in flight. It starts at the outstanding data minus
-//! three segments. Every ACK subtracts one, an advancing ACK subtracts two, and every transmission adds one.
-//! While `pipe` is below cwnd, the lowest gap that SACK shows is retransmitted, otherwise new data are sent.
-//! Lost segments stay in `pipe` until then, so that a burst of losses longer than half a window by two or
-//! more waits for the timer. After an RTO, everything is retransmitted in order.
+//! Fast recovery with one variable `pipe` for the data in flight. It starts at the outstanding data
+//! minus three segments. Every ACK subtracts one, an advancing ACK subtracts two, and every
+//! transmission adds one. While `pipe` is below cwnd, the lowest gap that SACK shows is
+//! retransmitted, otherwise new data are sent. Lost segments stay in `pipe` until then. A burst of
+//! losses longer than half a window by two or more therefore waits for the timer. After an RTO,
+//! everything is retransmitted in order.
 //!
 //! # References
-//! K. Fall and S. Floyd, "Simulation-based Comparisons of Tahoe, Reno, and SACK TCP", Computer Communication
-//! Review 26(3), 1996; for details not in the paper, the behaviour of `Agent/TCP/Sack1` in ns-2.35.
+//! K. Fall and S. Floyd, "Simulation-based Comparisons of Tahoe, Reno, and SACK TCP", Computer
+//! Communication Review 26(3), 1996. Details not in the paper follow `Agent/TCP/Sack1` of ns-2.35.
 //!
 //! # Parameters
 //! `careful`, `first_loss`, `reduction_basis`, `halving`, `limited_transmit`,
 //! `fast_retransmit_restarts_timer`.
 //!
 //! # Limitations
-//! A lost retransmission is repaired by the timer only. SACK information is discarded at the end of a
-//! recovery and at an RTO, and ignored between an RTO and the next ACK of new data. ns-2's option of two
-//! segments per partial ACK regardless of `pipe`, off by default, is not implemented.
+//! A lost retransmission is repaired by the timer only. SACK information is discarded at the end of
+//! a recovery and at an RTO. It is ignored between an RTO and the next ACK of new data. The ns-2
+//! option of two segments per partial ACK regardless of `pipe` is off by default. It is not
+//! implemented.
 
 use optcp_units::Time;
 
@@ -96,7 +98,7 @@ impl Recovery for Sack1 {
     }
 
     fn next_segment(&mut self, tcb: &mut Tcb) -> Option<Seq> {
-        let hole = self.next_hole(tcb.una);
+        let hole = self.next_gap(tcb.una);
         let Phase::Recovery { pipe, .. } = &mut self.phase else { return tcb.next_segment() };
         if let Some(seq) = tcb.take_demanded() {
             return Some(seq);
@@ -143,18 +145,18 @@ impl Sack1 {
     /// Records the SACK information of an ACK; returns the number of newly reported segments.
     fn listen(&mut self, tcb: &Tcb, ack: &Ack) -> u32 {
         self.sacked.remove_below(tcb.una);
-        let mut news = 0;
+        let mut newly_sacked = 0;
         for &(start, end) in ack.sack.iter().flat_map(|sack| sack.as_slice()) {
             let (start, end) = (start.max(tcb.una), end.min(tcb.max));
             if start < end {
-                self.sacked.insert(start, end, |start, end| news += end - start);
+                self.sacked.insert(start, end, |start, end| newly_sacked += end - start);
             }
         }
-        news
+        newly_sacked
     }
 
     /// Returns the lowest missing segment from `una` on that was not retransmitted.
-    fn next_hole(&self, una: Seq) -> Option<Seq> {
+    fn next_gap(&self, una: Seq) -> Option<Seq> {
         let from = self.repaired.max(una);
         let hole = self.sacked.around(from).map_or(from, |(_, end)| end);
         self.sacked.end().filter(|&end| hole < end).map(|_| hole)

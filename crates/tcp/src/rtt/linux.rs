@@ -1,11 +1,11 @@
 //! RTT estimator of Linux.
 //!
 //! # Model
-//! Smoothed RTT with gain 1/8. The mean deviation has gain 1/4, but 1/32 for a sample that falls short by
-//! more than the deviation, so that a shorter path does not increase the RTO. The RTO adds the maximum of
-//! four times the mean deviation within the last RTT, at least `min_rto` and one tick. This addition
-//! increases immediately and decreases by a quarter of the difference per RTT. On a steady path the RTO is
-//! SRTT + `min_rto`.
+//! Smoothed RTT with gain 1/8. The mean deviation has gain 1/4. A sample that falls short by more
+//! than the deviation has gain 1/32, so that a shorter path does not increase the RTO. The RTO adds
+//! the maximum of four times the mean deviation within the last RTT, at least `min_rto` and one
+//! tick. This addition increases immediately and decreases by a quarter of the difference per RTT.
+//! On a steady path the RTO is SRTT + `min_rto`.
 //!
 //! # References
 //! Behaviour of Linux 6.
@@ -123,8 +123,8 @@ mod tests {
         assert!(over < Duration::from_us(1).as_ps(), "{}", linux.rto());
     }
 
-    /// 100 ms and four deviations of 200 ms, then 20 ms: the error of 80 ms exceeds the mean deviation of 50
-    /// ms by 30 ms, and counts for an eighth.
+    /// First 100 ms and four deviations of 200 ms, then 20 ms. The error of 80 ms exceeds the mean
+    /// deviation of 50 ms by 30 ms, and counts for an eighth.
     #[test]
     fn shorter_rtt_barely_increases_deviation() {
         let mut linux = Linux::new(Duration::from_secs(1), Duration::ZERO);

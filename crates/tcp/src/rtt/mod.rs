@@ -53,7 +53,7 @@ pub struct RetransmissionTimer {
     rto: Duration,
     /// Minimum of the estimate until the first sample.
     fallback: Duration,
-    /// Maximum estimate of the other networks that ACKs may use; zero if there is none.
+    /// Maximum estimate of the other networks that ACKs may use; zero without any.
     slowest: Duration,
     clock: TimerClock,
 }
@@ -215,8 +215,7 @@ impl RetransmissionTimer {
         self.estimator.srtt()
     }
 
-    /// Switches to the estimates of another network and stores those of this one in `other`. The timer keeps
-    /// running.
+    /// Swaps the estimates with another network's in `other`. The timer keeps running.
     pub(crate) fn exchange(&mut self, other: &mut Estimator) {
         std::mem::swap(&mut self.estimator, other);
     }

@@ -28,8 +28,8 @@ impl Rfc6298 {
         Rfc6298 { granularity, initial_rto, estimate: None }
     }
 
-    /// Takes a sample, one of `expected` in the same window, whose weights are divided by that number (RFC
-    /// 7323 appendix G; 1 is RFC 6298 itself).
+    /// Takes a sample, one of `expected` in the same window. Its weights are divided by that number
+    /// (RFC 7323 appendix G; 1 is RFC 6298 itself).
     pub(super) fn sample(&mut self, rtt: Duration, expected: u32) {
         let r = rtt.as_ps();
         let n = u64::from(expected);

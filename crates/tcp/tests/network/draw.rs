@@ -16,7 +16,7 @@ use optcp_units::{Bytes, Duration};
 #[derive(Clone, Debug)]
 pub struct Draw(u64);
 
-/// A hash of what is written to it (FNV-1a).
+/// A hash (FNV-1a) of the text written to it.
 struct Name(u64);
 
 impl Write for Name {
@@ -139,7 +139,7 @@ impl Draw {
         Config { congestion, timestamps, ..config }
     }
 
-    /// What is agreed upon about marks, and controls that go by them.
+    /// Draws the ECN options, and the controls that react to marks.
     fn marks(&mut self, base: Config) -> Config {
         let possible = self.pick(&[Ecn::Off, Ecn::Rfc3168, Ecn::Dctcp, Ecn::Accurate]);
         let ecn = match base.congestion.needs_ecn() {

@@ -14,7 +14,7 @@ use optcp_units::{Bytes, Duration, Marking, Time};
 
 pub use draw::Draw;
 
-/// Something on its way: when it arrives, the order in which it was sent, and what it is.
+/// A packet in flight: arrival time, order of transmission, and content.
 type Packet = (Time, u64, Content);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -44,8 +44,8 @@ struct Weather {
     delay: Duration,
     /// Greater than the time between packets: it reorders.
     jitter: Duration,
-    /// How long a circuit is there at a time, and then is not, where the sender listens to that; how long each of three
-    /// networks is in use, where it knows of them.
+    /// Length of the alternating periods with and without a circuit, if the sender uses it. If the
+    /// sender has per-network state, length of the period of each of three networks.
     circuit: Duration,
     trouble_ends: Time,
 }
@@ -57,8 +57,8 @@ struct World {
     receiver: Receiver,
     /// Segments that have reached the receiver: the model that its `next` is held against.
     arrived: BTreeSet<Seq>,
-    /// Segments that an ACK which reached the sender has told of, as far as it remembers.
-    told: BTreeSet<Seq>,
+    /// Segments that ACKs have reported to the sender and that it remembers.
+    reported: BTreeSet<Seq>,
     /// Whether no ACK of new data has come since the last timeout.
     after_timeout: bool,
     underway: BTreeSet<Packet>,
@@ -126,7 +126,7 @@ impl World {
             config,
             segments,
             arrived: BTreeSet::new(),
-            told: BTreeSet::new(),
+            reported: BTreeSet::new(),
             after_timeout: false,
             underway: BTreeSet::new(),
             acks: Vec::new(),
@@ -151,16 +151,16 @@ impl World {
         // A timer that expires on a tick only is late by a tick at most.
         let mut each = self.config.max_rto + self.config.tick + round_trip;
         let trouble = self.weather.trouble_ends - Time::ZERO;
-        // Clocks may tick coarsely; a segment that is sent again may count as measured since it was
-        // first sent.
+        // Clocks may have coarse ticks. The measurement of a retransmitted segment may count from
+        // its first transmission.
         let mut measured = round_trip + self.config.tick + self.config.timestamp_tick;
         if self.config.measurement == Measurement::UntilTimeout {
             measured += trouble;
         }
         each += match self.config.pacing {
             Pacing::None => Duration::ZERO,
-            // The window in a round trip, and the window is a segment at least; a burst's wait is that
-            // of all its segments.
+            // One window per RTT, where the window is at least a segment. A burst waits as long as
+            // all its segments together.
             Pacing::Window => measured * u64::from(self.config.pacing_burst),
             // One delivery in the longest silence, at the least gain of pacing, 0.99 / 2.885.
             Pacing::Rate => {
@@ -216,7 +216,7 @@ impl World {
                 if expiries > 0
                     && (self.sack1() || self.config.after_timeout == AfterTimeout::GoBackN)
                 {
-                    self.told.clear();
+                    self.reported.clear();
                 }
                 if expiries > 0 && !self.config.tahoe_keeps_duplicates {
                     self.duplicates = 0;
@@ -262,13 +262,14 @@ impl World {
             Some(ack) => self.acknowledge(ack),
             None if seq > next => {
                 let every = self.config.duplicate_acks == DuplicateAckKind::Every;
-                assert!(!every, "a segment beyond a hole brings no ACK");
+                assert!(!every, "a segment above a gap triggers no ACK");
             }
-            // RFC 5681 section 4.2: out of order, or into a hole, at once; the second full segment
-            // at once. RFC 9293: what came before at once, unless the configuration says otherwise.
+            // RFC 5681 section 4.2: an immediate ACK for an out-of-order segment, one that fills a
+            // gap, and the second full segment. RFC 9293: an immediate ACK for earlier data, unless
+            // configured otherwise.
             None => {
                 let whole = self.arrived.last().is_some_and(|&last| last < next);
-                assert!(whole && arrival.progress < 2, "an ACK waits in spite of a hole");
+                assert!(whole && arrival.progress < 2, "an ACK is delayed despite a gap");
                 let again = self.config.delays_duplicates && seq.next() == next;
                 assert!(arrival.progress == 1 || again, "the ACK of an old segment waits");
                 assert!(self.unacknowledged < 2, "{} segments wait", self.unacknowledged);
@@ -311,7 +312,7 @@ impl World {
         assert!(room, "options have 40 bytes");
         self.acks.push(ack);
         let marked = self.marked(ack.marking);
-        let marking = self.told_of_circuit(marked).bits();
+        let marking = self.circuit_marking(marked).bits();
         self.put(Content::Ack(self.acks.len() - 1, marking), self.weather.ack_loss_percent);
     }
 
@@ -320,15 +321,15 @@ impl World {
         self.config.ecn != Ecn::Off && self.config.receiver_ecn != ReceiverEcn::Off
     }
 
-    /// What is left of a marking on the way.
+    /// Returns the marking after the network.
     fn marked(&mut self, marking: Marking) -> Marking {
         let marks = self.draw.percent(self.weather.mark_percent) && marking.takes_marks();
         self.marked |= marks;
         if marks { marking.with_ce() } else { marking }
     }
 
-    /// What a switch makes of the marking of an ACK.
-    fn told_of_circuit(&self, marking: Marking) -> Marking {
+    /// Returns the marking of an ACK after a switch.
+    fn circuit_marking(&self, marking: Marking) -> Marking {
         let there = self.now.as_ps() / self.weather.circuit.as_ps() % 2 == 1;
         let listens = self.config.congestion == CongestionKind::Retcp;
         if there && listens { marking.with_flag(Marking::ECE) } else { marking }
@@ -344,11 +345,11 @@ impl World {
         // Sack1 listens in recovery and to duplicate ACKs; other ACKs of new data wipe its memory.
         let listens = recovering || (ack == una && !self.after_timeout);
         if !self.sack1() || listens {
-            self.told.extend(blocks.as_slice().iter().flat_map(|&(s, e)| s.until(e)));
+            self.reported.extend(blocks.as_slice().iter().flat_map(|&(s, e)| s.until(e)));
         }
         self.after_timeout &= ack <= una;
         if self.sack1() && ack > una && !self.sender.in_recovery() {
-            self.told.clear();
+            self.reported.clear();
         }
         assert_eq!(self.sender.una(), una.max(ack), "an ACK moves una to what it says");
         if ack > una && !(recovering && self.sender.in_recovery()) {
@@ -382,11 +383,12 @@ impl World {
             assert_eq!(sent.retransmission, sent.seq < max);
             assert!(sent.seq <= max, "a segment is left out");
             let in_turn = self.sender.next() != next;
-            // Sack1 knows holes in a recovery only, and goes back blindly also when one has begun.
+            // Sack1 uses gaps in a recovery only. It retransmits in order also when one has
+            // started.
             let by_holes = self.config.sack() && (!self.sack1() || self.sender.in_recovery());
             if by_holes {
                 let blind = sent.seq == max || (self.sack1() && in_turn);
-                assert!(blind || !self.told.contains(&sent.seq), "needless {:?}", sent.seq);
+                assert!(blind || !self.reported.contains(&sent.seq), "spurious {:?}", sent.seq);
                 assert!(sent.seq < max || sent.seq - una < self.config.window_segments());
             } else if !in_turn {
                 // Out of turn: only ever the oldest segment, as recovery demands it.
@@ -405,7 +407,8 @@ impl World {
         }
     }
 
-    /// What a segment says of congestion: nothing without ECN, no codepoint if it is sent again or a SYN.
+    /// Checks the ECN marking of a segment: nothing without ECN, no codepoint for a retransmission
+    /// or a SYN.
     fn check_marking(&self, again: bool, seq: Seq, marking: Marking) {
         assert!(self.config.ecn != Ecn::Off || marking == Marking::NONE);
         let syn = self.config.handshake && seq == Seq::ZERO;
@@ -422,7 +425,7 @@ impl World {
         assert!(!marking.is_ce(), "a sender marks");
     }
 
-    /// The greatest flight that a segment sent in turn may make.
+    /// Maximum flight after the transmission of a new segment.
     ///
     /// Never more than the receiver's window. Outside recovery cwnd, and with limited transmit one
     /// more for each of the first two duplicate ACKs (RFC 3042). Inside, cwnd inflated by the
@@ -481,7 +484,10 @@ impl World {
         let counts = sender.counts();
         assert!(counts.ecn_reductions <= self.echoed, "more reductions than ACKs");
         // Three bits may have gone round: without marks too, to be safe.
-        let told = (counts.delivered_ce, counts.ecn_reductions);
-        assert!(self.marked || self.config.ecn == Ecn::Accurate || told == (0, 0), "{told:?}");
+        let reductions = (counts.delivered_ce, counts.ecn_reductions);
+        assert!(
+            self.marked || self.config.ecn == Ecn::Accurate || reductions == (0, 0),
+            "{reductions:?}"
+        );
     }
 }

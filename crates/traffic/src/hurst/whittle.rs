@@ -5,9 +5,9 @@
 //! of n slots are used.
 //!
 //! # References
-//! P. Robinson, "Gaussian semiparametric estimation of long range dependence", Annals of Statistics 1995: H minimises
-//! log(mean of f^(2 H - 1) I(f)) - (2 H - 1) mean of log f over the m lowest frequencies of the periodogram I; its
-//! error is asymptotically normal with variance 1 / (4 m).
+//! P. Robinson, "Gaussian semiparametric estimation of long range dependence", Annals of Statistics
+//! 1995. H minimises log(mean of f^(2 H - 1) I(f)) - (2 H - 1) mean of log f over the m lowest
+//! frequencies of the periodogram I. Its error is asymptotically normal with variance 1 / (4 m).
 //!
 //! # Limitations
 //! n is the largest power of two within the number of slots; further slots are ignored. Periodicity, trends, and
@@ -113,8 +113,9 @@ mod tests {
         }
     }
 
-    /// Returns the aggregated-variance estimate if every variance equals its expectation: b means over m slots about
-    /// their own mean have m^(2 H - 2) (1 - b^(2 H - 2)) b / (b - 1).
+    /// Returns the aggregated-variance estimate if every variance equals its expectation. The
+    /// expectation for b means over m slots about their own mean is m^(2 H - 2) (1 - b^(2 H - 2)) b
+    /// / (b - 1).
     fn biased_by_the_mean(hurst: f64, slots: f64) -> f64 {
         let power = 2.0 * hurst - 2.0;
         let lengths: Vec<f64> =

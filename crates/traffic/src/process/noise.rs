@@ -4,15 +4,16 @@
 //! Traffic of very many sources: Gaussian amounts, exactly self-similar.
 //!
 //! # References
-//! The noise: Davies and Harte, "Tests for Hurst effect", Biometrika 1987 (circulant embedding: exact, not an
-//! approximation; Craigmile 2003 shows that it always works for this noise). As a traffic model: Norros, "On the use of
-//! fractional Brownian motion in the theory of connectionless networks", 1995.
+//! The noise: Davies and Harte, "Tests for Hurst effect", Biometrika 1987. Circulant embedding is
+//! exact, not an approximation; Craigmile 2003 shows that it always works for this noise. As a
+//! traffic model: Norros, "On the use of fractional Brownian motion in the theory of connectionless
+//! networks", 1995.
 //!
 //! # Limitations
 //! - The whole noise is drawn when the scenario is built: 4 bytes per slot.
-//! - Amounts are rounded by carrying the remainder to the next slot. A negative amount reduces later slots, which
-//!   preserves the mean. Correlations are those of the noise while negative amounts are rare: `dispersion` must be well
-//!   below the mean count.
+//! - Amounts are rounded by carrying the remainder to the next slot. A negative amount reduces
+//!   later slots, which preserves the mean. Correlations match the noise while negative amounts are
+//!   rare: `dispersion` must be well below the mean count.
 //! - Packets are uniformly and independently distributed within their slot; counts are self-similar only from one slot
 //!   on.
 

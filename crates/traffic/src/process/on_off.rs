@@ -5,9 +5,9 @@
 //! with a = 3 - 2 H, P(T > t) = (b / t)^a above b = (a - 1) / a of the mean.
 //!
 //! # References
-//! Taqqu, Willinger, Sherman, "Proof of a fundamental result in self-similar traffic modeling", 1997: with on and off
-//! times of tail index a between 1 and 2, the sum over many sources, over long times, is fractional Brownian motion
-//! with H = (3 - a) / 2.
+//! Taqqu, Willinger, Sherman, "Proof of a fundamental result in self-similar traffic modeling",
+//! 1997. On and off times have a tail index a between 1 and 2. The sum over many sources, over long
+//! times, is fractional Brownian motion with H = (3 - a) / 2.
 //!
 //! # Limitations
 //! - H holds on time scales well above the mean on and off times; on shorter scales a source sends regularly.
@@ -126,8 +126,8 @@ impl OnOff {
     }
 }
 
-/// Returns the time at which a source sends that turns on at `on_at` and needs `wait` more on time, and the end of its
-/// on time then.
+/// Returns the time at which a source sends its next packet, and the end of its on time then. The
+/// source turns on at `on_at` and needs `wait` more on time.
 fn later(
     times: Times,
     spacing_ps: u64,

@@ -12,10 +12,11 @@
 //! S(t) = exp(-g) (A / t)^g     beyond.
 //! ```
 //!
-//! The mean is the integral of S, mu = (A / g) (1 + exp(-g) / (g - 1)), and the mean rate is M / mu. For a stationary
-//! renewal process with tail S(t) = c t^-g, the variance of the count in a time t is asymptotically rate t + 2 rate^3 c
-//! t^(3 - g) / ((g - 1) (2 - g) (3 - g)), with rate = 1 / mu and c = exp(-g) A^g. The index of dispersion is therefore
-//! 1 + (t / T0)^(2 H - 1), also for the sum, with
+//! The mean is the integral of S, mu = (A / g) (1 + exp(-g) / (g - 1)), and the mean rate is M /
+//! mu. Consider a stationary renewal process with tail S(t) = c t^-g. The variance of the count in
+//! a time t is asymptotically `rate t + 2 rate^3 c t^(3 - g) / ((g - 1) (2 - g) (3 - g))`, with
+//! rate = 1 / mu and c = exp(-g) A^g. The index of dispersion is therefore 1 + (t / T0)^(2 H - 1),
+//! also for the sum, with
 //!
 //! ```text
 //! (T0 / A)^(2 - g) = exp(g) (1 + exp(-g) / (g - 1))^2 (g - 1) (2 - g) (3 - g) / (2 g^2).
@@ -162,9 +163,9 @@ mod tests {
 
     use super::*;
 
-    /// Mean and onset by the formulas of the module header for g = 1.6, computed by hand: exp(-1.6) = 0.201897; mu / A
-    /// = (1 + 0.201897 / 0.6) / 1.6 = 0.835309; (T0 / A)^0.4 = 4.953032 x 0.697742 x 0.6 x 0.4 x 1.4 / 2 = 0.580597, so
-    /// T0 / A = 0.256854.
+    /// Mean and onset by the formulas of the module header for g = 1.6, computed by hand: exp(-1.6)
+    /// = 0.201897. The mean is mu / A = (1 + 0.201897 / 0.6) / 1.6 = 0.835309. The onset is (T0 /
+    /// A)^0.4 = `4.953032 x 0.697742 x 0.6 x 0.4 x 1.4 / 2` = 0.580597, so T0 / A = 0.256854.
     #[test]
     fn mean_and_onset_match_formulas() {
         assert!((Times::mean_over_cut(1.6) - 0.835_309).abs() < 1e-5);
@@ -214,8 +215,8 @@ mod tests {
             let mut process = FractalRenewal::new(rate, 0.7, shape, stream);
             first += (0..).take_while(|_| process.next_arrival() < Duration::from_ms(100)).count();
         }
-        // 100 arrivals on average; the variance at 100 ms is 100 (1 + (t / T0)^0.4), with mu = 300 ms and T0 = 92.2 ms:
-        // a standard deviation of 14.2, and 0.71 for the mean of 400.
+        // 100 arrivals on average. The variance at 100 ms is 100 (1 + (t / T0)^0.4), with mu = 300
+        // ms and T0 = 92.2 ms. The standard deviation is 14.2, and 0.71 for the mean of 400.
         let mean = first as f64 / f64::from(runs);
         assert!((mean - 100.0).abs() < 4.0 * 0.71, "{mean}");
     }

@@ -12,8 +12,9 @@ use crate::observe::{Observer, Record};
 
 /// Maximum queueing delay outside general mode, in picoseconds (53 days).
 ///
-/// This bound prevents overflow: the current time, this delay, the longest transmission (65535 B at 1 b/s: 6 days) and
-/// the longest propagation delay fit in 64 bits. Such transmissions end before [`NEVER_SENT`].
+/// This bound prevents overflow. The current time, this delay, the longest transmission (65535 B at
+/// 1 b/s: 6 days) and the longest propagation delay together fit in 64 bits. Such transmissions end
+/// before [`NEVER_SENT`].
 const MAX_FAST_WAIT_PS: u64 = 1 << 62;
 
 impl PortMut<'_> {

@@ -10,8 +10,9 @@
 //! enter it at their arrival time ([`super::eager`]). A queue discipline that decides at departure therefore needs no
 //! code outside its file in `net/src/queue/`.
 //!
-//! The state of a port has three parts: [`Hot`] for every packet, in one cache line; [`Backlog`] for many packets, in a
-//! second one; and [`Cold`] for the rest. [`PortRef`] and [`PortMut`] combine them.
+//! The state of a port has three parts. [`Hot`] is for every packet, in one cache line. [`Backlog`]
+//! is for many packets, in a second one. [`Cold`] is for the rest. [`PortRef`] and [`PortMut`]
+//! combine them.
 
 mod actions;
 mod admission;

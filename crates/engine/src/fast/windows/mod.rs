@@ -6,9 +6,10 @@
 //! processes*, each with its own event queue, which execute their events window by window. [`partition`] defines the
 //! processes and the window length; [`run`] executes one window.
 //!
-//! Invariant: when a logical process executes a window, all packets that reach it before the end of the window are
-//! already in its queue or inbox. The order of its events is then the same as with one queue, and so are records,
-//! digests and series. A packet that violates the invariant stops the run (`enter` asserts it).
+//! Invariant: when a logical process executes a window, its queue or inbox already contains all
+//! packets that reach it before the window ends. The order of its events is then the same as with
+//! one queue, and so are records, digests and series. A packet that violates the invariant stops
+//! the run (`enter` asserts it).
 //!
 //! On one thread ([`run`]), windows keep the data of a logical process in the cache. On several threads ([`threads`]),
 //! logical processes at least a window apart are executed at the same time.

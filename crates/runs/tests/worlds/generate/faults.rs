@@ -1,4 +1,4 @@
-//! What fails, what protects, and what is lost.
+//! Failures, protection and losses.
 
 use toml::{Table, Value};
 
@@ -69,7 +69,7 @@ impl Maker<'_> {
         if !self.draw.chance(60) {
             return;
         }
-        // Several at one instant are common.
+        // Several failures at one time are common.
         let instants = [0; 2].map(|_| self.about("instant", Self::instant));
         let count = self.draw.between(1, 4);
         self.each("failure", count, |maker, _| maker.failure(instants));
@@ -197,7 +197,7 @@ impl Maker<'_> {
             };
             entry.insert("link".to_owned(), link);
         }
-        // What goes with one link alone.
+        // Options for a single link.
         if self.draw.chance(60) {
             let schemes = ["local", "1:1", "1+1", "restoration"];
             entry.insert("scheme".to_owned(), text(self.draw.pick(&schemes)));
@@ -209,7 +209,7 @@ impl Maker<'_> {
         self.push("protection", entry);
     }
 
-    /// Who switches, when, and what follows a repair.
+    /// Draws the scheme, the delays, and the behaviour after a repair.
     fn timing(&mut self, entry: &mut Table) {
         let delay = |maker: &mut Self| {
             let span = maker.some_span(0, 200);
@@ -310,7 +310,7 @@ impl Maker<'_> {
         self.push("losses", entry);
     }
 
-    /// One axis, of whatever the world has.
+    /// Adds a swept parameter, chosen from the keys of the scenario.
     pub(super) fn sweep(&mut self) {
         if !self.draw.chance(40) {
             return;

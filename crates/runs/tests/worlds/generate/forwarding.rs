@@ -1,4 +1,4 @@
-//! Forwarding as it is written: shortest ways at first, and then anything.
+//! Written forwarding tables: shortest paths at first, and then arbitrary changes.
 
 use toml::{Table, Value};
 
@@ -81,7 +81,7 @@ impl Maker<'_> {
         entry
     }
 
-    /// A way of fewest steps from each node that has one.
+    /// Returns a path with the fewest hops from each node that has one.
     fn towards(&self, to: usize) -> Vec<(usize, Vec<Leg>)> {
         let mut found: Vec<(usize, Vec<Leg>)> = vec![(to, Vec::new())];
         let mut next = 0;

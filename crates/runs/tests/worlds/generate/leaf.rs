@@ -1,4 +1,4 @@
-//! Values of one key, by what the schema says that it takes.
+//! Values of one key, drawn from the types that the schema allows.
 
 use optcp_net::QueueKind;
 use toml::{Table, Value};
@@ -42,7 +42,7 @@ impl Maker<'_> {
         }
     }
 
-    /// An instant of the run.
+    /// A time within the run.
     pub(super) fn instant(&mut self) -> u64 {
         self.some_span(0, 10 * self.units)
     }
@@ -89,7 +89,7 @@ impl Maker<'_> {
         })
     }
 
-    /// A queue where few worlds have one, so that each discipline comes there.
+    /// A queue for a key that few scenarios have, so that each discipline occurs there.
     pub(super) fn rare_queue(&mut self) -> Value {
         self.about("queue", |maker| match maker.draw.chance(15) {
             true => text(maker.queue()),

@@ -1,12 +1,12 @@
-//! Worlds over the whole schema, drawn at random. Most are possible; what is not is mended.
+//! Random scenarios over the whole schema. Most are valid; the others are repaired.
 //!
-//! All times are in units of the time that a packet takes at the world's rate, so that a modem's line and a
-//! lightpath see as many packets, and timers, failures and intervals fall among them. Whole units are common:
-//! much then happens at one instant.
+//! All times are in units of the transmission time of a packet at the scenario's rate. A modem line
+//! and a lightpath therefore have equally many packets, and timers, failures and intervals fall
+//! among them. Whole units are common, so that many events have the same time.
 //!
-//! Each entry, each key and whatever is asked only because of another answer draws within [`Maker::about`], from a stream
-//! of its own: what a choice leads to does not move what else is drawn. A choice among members of a registry is by name
-//! ([`Draw::pick`]), and nothing counts them.
+//! Each entry, each key and each dependent question draws within [`Maker::about`], from a separate
+//! stream. The consequences of a choice therefore do not change other draws. A choice among members
+//! of a registry is by name ([`Draw::pick`]), and does not depend on their number.
 
 mod faults;
 mod forwarding;
@@ -23,13 +23,13 @@ use crate::schema::Schema;
 
 use network::Net;
 
-/// What a world is being made of.
+/// State of the generation of a scenario.
 struct Maker<'s> {
     draw: Draw,
     schema: &'s Schema,
     /// The rate around which links are drawn.
     rate_bps: u64,
-    /// What 1500 bytes take at that rate.
+    /// Transmission time of 1500 bytes at that rate, in picoseconds.
     unit_ps: u64,
     /// How long the run is, in units.
     units: u64,
@@ -60,7 +60,7 @@ struct Leg {
     to: usize,
 }
 
-/// The text of a world, as a table.
+/// Returns the text of a scenario, as a table.
 pub(crate) fn world(number: u64, schema: &Schema) -> Table {
     let mut draw = Draw::new(number);
     let usual = [64_000, 1_000_000, 10_000_000, 100_000_000, 10_000_000_000];
@@ -107,7 +107,7 @@ pub(crate) fn world(number: u64, schema: &Schema) -> Table {
 }
 
 impl Maker<'_> {
-    /// Makes something out of choices of its own: what is drawn there moves nothing else.
+    /// Makes something from a separate stream: draws there do not change other draws.
     fn about<T>(&mut self, question: &str, make: impl FnOnce(&mut Self) -> T) -> T {
         let own = self.draw.about(question);
         let others = std::mem::replace(&mut self.draw, own);
@@ -116,7 +116,7 @@ impl Maker<'_> {
         made
     }
 
-    /// The choices about a number of entries or parts, one after the other.
+    /// Makes a number of entries or parts in order, each from a separate stream.
     fn each(&mut self, question: &str, count: u64, mut make: impl FnMut(&mut Self, u64)) {
         (0..count).for_each(|number| self.about(question, |maker| make(maker, number)));
     }

@@ -22,21 +22,21 @@ pub(super) struct Net {
     pub(super) bursts: bool,
     /// Whether routers have several next hops of equal cost.
     pub(super) fabric: bool,
-    /// The edges with which a way of a virtual output queue begins.
+    /// Edges that begin a path of a virtual output queue.
     pub(super) fed: Vec<usize>,
 }
 
 /// A link, or links, between two nodes.
 pub(super) struct Edge {
     pub(super) ends: [usize; 2],
-    /// What a path may write between the two nodes; `None` is nothing.
+    /// Words for the connection that a path may contain between the two nodes; `None` is no word.
     pub(super) words: Vec<Option<String>>,
     /// The links by themselves.
     pub(super) links: Vec<Value>,
     pub(super) bundle: Option<String>,
     /// Whether packets travel over it in bursts.
     pub(super) bursts: bool,
-    /// Of a virtual output queue: the ways over which it is served.
+    /// For a virtual output queue: the paths that serve it.
     pub(super) ways: Vec<String>,
     /// Whether it tells senders which of them serves it.
     pub(super) tells: bool,
@@ -168,7 +168,7 @@ impl Maker<'_> {
         self.push("nodes", entry);
     }
 
-    /// What every link has.
+    /// Returns the keys of a link.
     pub(super) fn line(&mut self) -> Table {
         self.about("link", Self::own_line)
     }
@@ -535,7 +535,7 @@ impl Maker<'_> {
         bursts
     }
 
-    /// A path without a node twice, from a random node on; `None` if that leads nowhere.
+    /// Returns a path without repeated nodes, from a random node on; `None` if it ends there.
     pub(super) fn walk(&mut self) -> Option<Vec<Leg>> {
         let mut at = self.draw.index(self.net.nodes.len());
         let (mut seen, mut path) = (vec![at], Vec::new());

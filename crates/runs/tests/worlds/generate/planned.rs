@@ -1,4 +1,4 @@
-//! Virtual output queues, and what changes by plan.
+//! Virtual output queues, and scheduled changes.
 
 use toml::{Table, Value};
 
@@ -6,12 +6,12 @@ use super::network::{Edge, RACKS};
 use super::{Leg, Maker, leaf, text, texts};
 
 impl Maker<'_> {
-    /// Virtual output queues over ways that the network has, or gets for them.
+    /// Adds virtual output queues over existing paths of the network, or over new ones.
     pub(super) fn voqs(&mut self) {
         if self.net.routed || !self.draw.chance(45) {
             return;
         }
-        // The ways of the queue before, which another one may share or follow.
+        // Paths of the previous queue, which another queue may share or continue.
         let mut before: Vec<Vec<Leg>> = Vec::new();
         let count = self.draw.between(1, 3);
         self.each("voq", count, |maker, number| {
@@ -37,7 +37,8 @@ impl Maker<'_> {
         way[..length].to_vec()
     }
 
-    /// More ways between the ends of the first one; `None` if one is not of links alone.
+    /// Returns more paths between the ends of the first one; `None` if one does not consist of
+    /// links only.
     fn other_ways(&mut self, mut ways: Vec<Vec<Leg>>) -> Option<Vec<Vec<Leg>>> {
         let plain = |edge: &Edge| !edge.bursts && edge.ways.is_empty();
         let of_links = |way: &Vec<Leg>| way.iter().all(|leg| plain(&self.net.edges[leg.edge]));
@@ -174,7 +175,7 @@ impl Maker<'_> {
             self.push("schedules", entry);
             return;
         }
-        // Several changes at one instant are common.
+        // Several changes at one time are common.
         let instants: Vec<u64> = (0..3).map(|_| self.within(period)).collect();
         let mut changes: Vec<Value> = Vec::new();
         let count = self.draw.between(1, 6);
@@ -194,7 +195,8 @@ impl Maker<'_> {
         self.push("schedules", entry);
     }
 
-    /// Where a way of a virtual output queue begins, the transmitter often holds for a time while packets wait for it.
+    /// At the start of a path of a virtual output queue, the transmitter often holds for a time
+    /// while packets wait.
     fn reopened(&mut self, period: u64) -> Vec<Value> {
         if self.net.fed.is_empty() || !self.draw.chance(40) {
             return Vec::new();
@@ -250,7 +252,7 @@ impl Maker<'_> {
         self.push("schedules", entry);
     }
 
-    /// What a file says, as the library of the tests reads it from its name.
+    /// Returns the contents of a trace file, which the tests' library reads from its name.
     fn trace(&mut self, period: u64) -> String {
         let rows = (0..self.draw.between(1, 4)).map(|_| {
             let edge = self.draw.index(self.net.edges.len());
@@ -282,7 +284,7 @@ impl Maker<'_> {
         self.maybe(entry, "ScheduleEntry", 90, &["direction"]);
     }
 
-    /// An instant of a period, often a whole number of units.
+    /// Returns a time within a period, often a whole number of units.
     fn within(&mut self, period: u64) -> u64 {
         match self.draw.chance(60) {
             true => self.draw.below(period.div_ceil(self.unit_ps)) * self.unit_ps,

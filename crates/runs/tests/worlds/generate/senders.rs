@@ -22,8 +22,8 @@ impl Maker<'_> {
         entry.insert("group".to_owned(), text(name.clone()));
         let (path, found) = self.about("route", |maker| maker.route(&mut entry, "FlowsEntry"));
         let tables = ["t0", "t0", "t1", "t2", "rfc", "linux-6", "ns2-2001"];
-        let told = path.iter().flatten().filter(|leg| self.net.edges[leg.edge].tells).count();
-        let table = self.about("tcp", |maker| match maker.draw.chance(70) && told == 1 {
+        let announced = path.iter().flatten().filter(|leg| self.net.edges[leg.edge].tells).count();
+        let table = self.about("tcp", |maker| match maker.draw.chance(70) && announced == 1 {
             true => maker.divided(),
             false => maker.draw.pick(&tables).to_owned(),
         });
@@ -323,7 +323,7 @@ impl Maker<'_> {
             entry.insert("between".to_owned(), texts(ends));
             return None;
         }
-        // Most paths of worlds with bursts or virtual output queues are to go over them.
+        // In scenarios with bursts or virtual output queues, most paths should use them.
         let special = |edge: &Edge| edge.bursts || !edge.ways.is_empty();
         let wanted = self.net.edges.iter().any(special);
         for _ in 0..6 {

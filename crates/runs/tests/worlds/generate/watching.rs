@@ -1,4 +1,4 @@
-//! What is measured.
+//! Observations.
 
 use optcp_engine::observe::Links;
 use optcp_scenario::plan::ObserveKind;
@@ -19,12 +19,12 @@ impl Maker<'_> {
         }
     }
 
-    /// A part of the run for metrics, whose ends are often those of intervals.
+    /// Sets the measured part of the run, whose ends are often ends of intervals.
     pub(super) fn measure(&mut self) {
         if !self.draw.chance(20) {
             return;
         }
-        // By kind: one more kind leaves all others' windows as they are.
+        // By kind: an additional kind does not change the windows of others.
         let interval = match self.intervals.is_empty() {
             true => self.unit_ps,
             false => self.draw.pick(&self.intervals).1,
@@ -49,7 +49,7 @@ impl Maker<'_> {
         let keys = registered.expect("a kind of the schema").keys();
         if keys.interval {
             let parts = self.draw.between(1, 25);
-            // Often the ends of intervals are those of transmissions.
+            // Ends of intervals are often ends of transmissions.
             let interval = match self.draw.chance(40) {
                 true => self.units.div_ceil(parts) * self.unit_ps,
                 false => {

@@ -1,4 +1,4 @@
-//! What bursts carry, and what becomes of them.
+//! Contents and fate of bursts.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use super::{Evidence, Row, called, equal, names, real, whole};
 use crate::check::{BURSTS, Failure, failure};
 
 impl Evidence<'_> {
-    /// What each burst of a port carries: its rows, in the order of the list of all bursts.
+    /// Returns the rows of each burst of a port, in the order of the list of all bursts.
     pub(super) fn carried(&self, port: &str, bursts: &[u64]) -> Vec<Vec<Row<'_>>> {
         let gathered = self.rows.iter().filter(|row| row.event == "queued");
         let mut gathered = gathered.filter(|row| self.port(row).is_some_and(|name| name == port));

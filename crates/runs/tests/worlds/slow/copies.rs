@@ -1,7 +1,8 @@
-//! What becomes of packets of which 1+1 sends copies: told by counting the copies of each.
+//! Fate of packets that 1+1 copies, derived by counting the copies of each.
 //!
-//! The list of packets does not say which rows are of one packet. While no other packet of the same flow, kind and number
-//! is in flight, all of them are; otherwise the list leaves open which was lost, and tells bounds.
+//! The list of packets does not assign rows to packets. While no other packet of the same flow,
+//! kind and number is in flight, all rows belong to the same packet. Otherwise the lost packet is
+//! unknown, and the list gives bounds.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,7 +11,7 @@ use optcp_scenario::plan::{Carries, FlowPlan, Loses, ProtectionPlan};
 use super::{Evidence, Row};
 use crate::check::{Failure, count, failure};
 
-/// What became of packets.
+/// Fate of packets.
 #[derive(Debug, Default)]
 pub(super) struct Fates {
     /// Rows that lose a packet.
@@ -19,12 +20,13 @@ pub(super) struct Fates {
     pub(super) seconds: BTreeSet<usize>,
     /// Flows of which the list leaves something open.
     pub(super) open: BTreeSet<usize>,
-    /// What is not in the sets above, at least and at most.
+    /// Minimum and maximum of the packets that are not in the sets above.
     delivered: [u64; 2],
     dropped: [u64; 2],
 }
 
-/// The ports that begin the two ways of a flow's bridges, for data and for ACKs, and where its ACKs enter the network.
+/// The ports that begin the two paths of a flow's bridges, for data and for ACKs, and the port
+/// where its ACKs enter the network.
 struct Bridges {
     heads: [usize; 2],
     acks_enter: usize,
@@ -95,8 +97,8 @@ impl Evidence<'_> {
         })
     }
 
-    /// The bridges of a flow, if rows tell what passes them: with one protection, no link that makes second packets and no
-    /// queue of several ways.
+    /// Returns the bridges of a flow, if rows list the packets that pass them. This requires a
+    /// single protection, no link that duplicates packets, and no queue with several paths.
     fn bridges(&self, flow: usize) -> Option<Bridges> {
         let plan = self.plan;
         let duplicates = |loses: &Loses| matches!(loses, Loses::Duplication { .. });
@@ -124,7 +126,7 @@ impl Evidence<'_> {
         (listed && once && apart).then_some(Bridges { heads: [data, acks], acks_enter })
     }
 
-    /// Whether a row tells of a packet that comes to a port, be it taken or not.
+    /// Returns whether a row lists the arrival of a packet at a port, accepted or not.
     fn enters(&self, row: &Row<'_>) -> bool {
         let refused =
             ["queue-full", "link-down", "scripted", "random-loss", "periodic-loss"].map(Some);
@@ -189,7 +191,7 @@ impl Evidence<'_> {
         fates.dropped[1] += (packets - delivered[0]).min(drops.len() as u64);
     }
 
-    /// The counts of packets are those of the rows.
+    /// Checks that the counts of packets match the rows.
     pub(super) fn counts_of_copies(&self) -> Result<(), Failure> {
         let Fates { losses, seconds, open, delivered, dropped } = &self.fates;
         let came = (0..self.rows.len()).filter(|&place| self.came(place)).count();

@@ -1,4 +1,4 @@
-//! When the ways of flows lead nowhere, and what packets say of that.
+//! Path outages of flows, compared with the packets.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,10 +8,12 @@ use super::{Evidence, Row};
 use crate::check::{Failure, failure};
 
 impl Evidence<'_> {
-    /// What is sent and comes while nothing changes did not come while its way led nowhere; and what is lost to a link that is
-    /// down, or to a loop, is lost while it does.
+    /// Checks path outages. A packet that is sent and arrives between two changes did not meet an
+    /// outage of its path. A packet lost to a link that is down, or to a loop, is lost during an
+    /// outage.
     pub(super) fn cut_off(&self, seen: &mut BTreeSet<String>) -> Result<(), Failure> {
-        // Packets of 1+1 have two ways, and those of a bundle several. What closes ports by emulation is not listed.
+        // Packets of 1+1 have two paths, and packets of a bundle several. Emulated closures of
+        // ports are not listed.
         let plan = self.plan;
         let several = |one: &optcp_scenario::plan::ProtectionPlan| {
             one.scheme.name() == "1+1" || one.revert == Revert::OpticalEmulated
@@ -47,7 +49,7 @@ impl Evidence<'_> {
             if first < row.at && changes.range(first + 1..=row.at).next().is_some() {
                 continue;
             }
-            // Behind a virtual output queue one way that works is enough.
+            // After a virtual output queue, one working path is enough.
             let behind = row.port.is_some_and(|port| self.is_behind_queue(port));
             let lost = |row: &Row<'_>| {
                 matches!(row.reason, Some("link-down" | "ttl-expired" | "no-route")) && !behind

@@ -1,4 +1,4 @@
-//! What flows and sources of datagrams send and get.
+//! Packets that flows and sources of datagrams send and receive.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -47,7 +47,8 @@ impl Evidence<'_> {
         equal(series, "reason", &called(series, "reason", "reasons"), &reasons)
     }
 
-    /// The rows of an event at the ports of a series, which has one of its own for each.
+    /// Returns the rows of an event at the ports of a series, which has a separate one for each
+    /// port.
     pub(super) fn at_ports(&self, series: &Series, event: &str) -> Result<Vec<&Row<'_>>, Failure> {
         let (at, ack) = (whole(series, "time_ps"), whole(series, "ack"));
         let (port, group) = (called(series, "port", "ports"), called(series, "group", "groups"));
@@ -123,7 +124,7 @@ impl Evidence<'_> {
         let (flow, bytes) = (whole(series, "flow"), whole(series, "bytes"));
         let finished = whole(series, "finished");
         let index = |flow: u64| usize::try_from(flow).expect("an index");
-        // What a flow has to send is in the plan, but for flows that came at random.
+        // The plan contains the data of a flow, except for flows with random arrivals.
         let mut sizes: BTreeMap<usize, u64> = BTreeMap::new();
         for (place, flow) in flow.iter().enumerate() {
             sizes.insert(index(*flow), bytes[place]);
@@ -165,7 +166,7 @@ impl Evidence<'_> {
         equal(series, "bytes", &bytes, &all)
     }
 
-    /// The rows of a list of senders' variables, those of chosen groups.
+    /// Returns the rows of a list of senders' variables, for chosen groups.
     pub(super) fn sender_rows(&self, series: &Series) -> Vec<Vec<String>> {
         let columns = series.columns.iter().map(|column| match &column.values {
             Values::F64(values) => values.iter().map(ToString::to_string).collect(),
@@ -259,7 +260,7 @@ impl Evidence<'_> {
         let mut found: Vec<(u64, &str, usize, u64)> = (0..at.len())
             .map(|i| (at[i], event[i].unwrap_or("none"), index(flow[i]), seq[i]))
             .collect();
-        // The two lists interleave at one instant as the events do, which neither shows.
+        // At one time, the two lists interleave in the order of events, which neither shows.
         found.sort_unstable();
         expected.sort_unstable();
         equal(series, "rows", &found, &expected)

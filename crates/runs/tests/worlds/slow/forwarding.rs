@@ -6,15 +6,16 @@ use super::Evidence;
 use crate::check::{Failure, failure};
 
 impl Evidence<'_> {
-    /// A port that a packet comes to is the first of the way in force at its node, or a later one of a way that was in force
-    /// before; and what has no route is lost while the entry says so, or there is none.
+    /// Checks that each packet enters the first port of the path in force at its node, or a later
+    /// port of an earlier path. Packets are lost for lack of a route only without an entry, or
+    /// while the entry requires it.
     pub(super) fn tables_are_followed(&self, seen: &mut BTreeSet<String>) -> Result<(), Failure> {
         let Some(written) = &self.plan.forwarding else { return Ok(()) };
         let mut in_force: BTreeMap<(usize, usize), Option<usize>> = BTreeMap::new();
         let mut later: BTreeSet<(usize, usize)> = BTreeSet::new();
         let mut entries = written.entries.iter().peekable();
         for row in &self.rows {
-            // What a table says at an instant holds for what comes then.
+            // The table at one time applies to all arrivals at that time.
             while let Some(step) = entries.next_if(|step| step.at.as_ps() <= row.at) {
                 in_force.insert((step.node, step.to), step.way);
                 let beyond = written.hops(step.way).iter().skip(1);

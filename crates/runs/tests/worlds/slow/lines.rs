@@ -1,15 +1,15 @@
-//! What ports take, hold and send.
+//! Packets that ports accept, queue and send.
 
 use std::collections::VecDeque;
 
 use optcp_runs::Series;
 use optcp_scenario::plan::{ChangePlan, QueueLimit};
 
-use super::planned::{Told, bits, holds};
+use super::planned::{LogEntry, bits, holds};
 use super::{Evidence, Intervals, Row, equal, names, real, whole};
 use crate::check::{Failure, failure};
 
-/// What is not sent by then never is, in picoseconds.
+/// Packets that are not sent by this time are never sent, in picoseconds.
 const NEVER: u128 = 1 << 63;
 
 /// A port that sends what it takes in order.
@@ -25,7 +25,7 @@ struct Line<'r> {
     bytes: u64,
     /// When the first of them will have been sent, if it is being sent.
     ends: Option<u128>,
-    /// What it is to lose because its queue has become shorter.
+    /// Packets to be dropped because the queue limit has decreased.
     shed: VecDeque<Row<'r>>,
 }
 
@@ -60,16 +60,16 @@ impl<'r> Line<'r> {
         }
     }
 
-    fn goes_on(&mut self, told: &Told<'_, 'r>) -> Result<(), &'static str> {
-        let at = match told {
-            Told::Row(row) => row.at,
-            Told::Change(change) => change.at,
+    fn goes_on(&mut self, entry: &LogEntry<'_, 'r>) -> Result<(), &'static str> {
+        let at = match entry {
+            LogEntry::Row(row) => row.at,
+            LogEntry::Change(change) => change.at,
         };
         if self.ends.is_some_and(|ends| ends < u128::from(at)) {
             return Err("a packet that never left");
         }
-        match told {
-            Told::Change(change) => match change.what {
+        match entry {
+            LogEntry::Change(change) => match change.what {
                 ChangePlan::Rate(rate) => self.rate = rate.bps(),
                 ChangePlan::Sends(sends) => self.held = !sends,
                 ChangePlan::Limit(limit) => {
@@ -88,9 +88,9 @@ impl<'r> Line<'r> {
                 | ChangePlan::Serve(_)
                 | ChangePlan::Ece(_) => {}
             },
-            Told::Row(row) => self.row(row)?,
+            LogEntry::Row(row) => self.row(row)?,
         }
-        let flushed = matches!(told, Told::Row(row) if row.reason == Some("queue-flushed"));
+        let flushed = matches!(entry, LogEntry::Row(row) if row.reason == Some("queue-flushed"));
         if flushed {
             // The rest of it follows.
             self.ends = None;
@@ -138,8 +138,9 @@ impl<'r> Line<'r> {
 }
 
 impl Evidence<'_> {
-    /// Every port sends what it takes in the order in which it came, each packet as long as its bits take,
-    /// with never more in its queue than fits, and turns away only what does not fit.
+    /// Checks that every port sends the accepted packets in their order of arrival. Each
+    /// transmission takes as long as its bits, the queue never exceeds its limit, and only packets
+    /// beyond the limit are dropped.
     pub(super) fn queues_and_lines(&self) -> Result<(), Failure> {
         for port in (0..self.ports.len()).filter(|&port| self.is_queue(port)) {
             if self.keeps(port) {
@@ -147,9 +148,9 @@ impl Evidence<'_> {
                 continue;
             }
             let mut line = Line::new(self, port);
-            for told in self.story(port) {
-                if let Err(why) = line.goes_on(&told) {
-                    let detail = format!("at {}: {told:?}; {line:?}", self.ports[port]);
+            for entry in self.story(port) {
+                if let Err(why) = line.goes_on(&entry) {
+                    let detail = format!("at {}: {entry:?}; {line:?}", self.ports[port]);
                     return failure(why, detail);
                 }
             }
@@ -163,8 +164,9 @@ impl Evidence<'_> {
         Ok(())
     }
 
-    /// A port whose discipline chooses what leaves: it is never idle while something waits, sends each packet as long as
-    /// its bits take, holds no more than fits, and sends and drops nothing that is not in it.
+    /// Checks a port whose discipline chooses the next packet. It is never idle while packets wait,
+    /// and each transmission takes as long as its bits. The queue never exceeds its limit, and only
+    /// queued packets are sent or dropped.
     fn kept_queue(&self, port: usize) -> Result<(), Failure> {
         let line = &self.plan.links[port / 2].directions[port % 2];
         let mut inside: Vec<Row<'_>> = Vec::new();
@@ -192,7 +194,7 @@ impl Evidence<'_> {
             {
                 return wrong("a transmission that is not as long as its bits", &inside);
             }
-            // What makes room is told after what takes its place.
+            // A packet that is pushed out is listed after the packet that replaces it.
             let settled = row.event != "queued";
             let held: u64 = inside.iter().map(|one| one.bytes).sum();
             let fits = holds(line.queue, inside.len(), held);
@@ -217,7 +219,7 @@ impl Evidence<'_> {
         equal(series, "bytes", &found, &sums)
     }
 
-    /// Changes of what a port holds, in packets and bytes: when, and what it holds from then on.
+    /// Returns the changes of a port's queue: time, packets and bytes from then on.
     pub(super) fn held(&self, port: &str) -> Vec<(u64, u64, u64)> {
         let number = self.ports.iter().position(|name| name == port);
         let Some(number) = number.filter(|&number| self.listed[number]) else {
@@ -233,7 +235,8 @@ impl Evidence<'_> {
                 }
                 _ if self.left_queue(row) => {
                     (packets, bytes) = (packets - 1, bytes - row.bytes);
-                    // What a discipline does at an instant it does at once; what another transmitter asks for comes later.
+                    // A discipline acts immediately at one time; changes requested by another
+                    // transmitter follow later.
                     let at_once = !self.is_voq(number) || row.reason == Some("pushed-out");
                     held.pop_if(|(at, ..)| at_once && *at == row.at);
                 }
@@ -334,8 +337,9 @@ impl Evidence<'_> {
         equal(series, "mean_bytes", real(series, "mean_bytes"), &means)
     }
 
-    /// When each packet came that a port took, and how long it was to take until its last bit, at the rate of that
-    /// instant; of a transmitter that is held as if it were not. `None` where that is not known.
+    /// Returns the arrival time of each packet that a port accepted, and its predicted time until
+    /// the last bit, at the rate at that time. Holds of the transmitter are ignored. `None` if the
+    /// prediction is unknown.
     pub(super) fn waits(&self, name: &str) -> Option<Vec<(u64, u64)>> {
         let port = self.ports.iter().position(|port| port == name).expect("a port of the list");
         let voq = self.is_voq(port);
@@ -352,10 +356,10 @@ impl Evidence<'_> {
         let mut ends: Option<u128> = None;
         let mut free = 0;
         let mut waits = Vec::new();
-        for told in self.story(port) {
-            let at = match told {
-                Told::Row(row) => row.at,
-                Told::Change(change) => change.at,
+        for entry in self.story(port) {
+            let at = match entry {
+                LogEntry::Row(row) => row.at,
+                LogEntry::Change(change) => change.at,
             };
             let begins = |ends: Option<u128>| ends.unwrap_or(u128::from(at));
             let waiting = |inside: &[u64], ends: Option<u128>| -> Vec<u64> {
@@ -365,7 +369,7 @@ impl Evidence<'_> {
                 let each = waiting(inside, ends).into_iter().map(|bytes| bits(rate, bytes));
                 (begins(ends) + each.sum::<u128>()).min(NEVER)
             };
-            // Of what is held, all bits one after the other.
+            // All bits of the queue, back to back.
             let at_once = |rate: u64, inside: &[u64], ends: Option<u128>| {
                 let bytes: u64 = waiting(inside, ends).iter().sum();
                 (begins(ends) + bits(rate, bytes)).min(NEVER)
@@ -374,8 +378,8 @@ impl Evidence<'_> {
                 true => u64::try_from(free - u128::from(at)).expect("below 2^63"),
                 false => u64::MAX,
             };
-            match told {
-                Told::Change(change) => match change.what {
+            match entry {
+                LogEntry::Change(change) => match change.what {
                     ChangePlan::Rate(new) => {
                         rate = new.bps();
                         if free > u128::from(at) {
@@ -394,12 +398,12 @@ impl Evidence<'_> {
                     | ChangePlan::Serve(_)
                     | ChangePlan::Ece(_) => {}
                 },
-                Told::Row(row) => match (row.event, row.reason) {
+                LogEntry::Row(row) => match (row.event, row.reason) {
                     ("queued", _) => {
                         inside.push(row.bytes);
                         free = match held {
                             true => at_once(rate, &inside, ends),
-                            // What takes for ever goes on to do so.
+                            // Endless transmissions remain endless.
                             false => free.max(u128::from(at)) + bits(rate, row.bytes),
                         };
                         waits.push((at, wait(free)));
@@ -435,7 +439,8 @@ impl Evidence<'_> {
                     _ => {}
                 },
             }
-            let flushed = matches!(told, Told::Row(row) if row.reason == Some("queue-flushed"));
+            let flushed =
+                matches!(entry, LogEntry::Row(row) if row.reason == Some("queue-flushed"));
             if let Some(&first) = inside.first()
                 && !held
                 && !flushed

@@ -1,4 +1,4 @@
-//! What queues mark, and who hears of it.
+//! Packets that queues mark, and endpoints that react.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,8 @@ use super::Evidence;
 use crate::check::{Failure, count, failure};
 
 impl Evidence<'_> {
-    /// Only what says that it takes marks is marked, and what comes with a mark has been marked.
+    /// Checks that only ECN-capable packets are marked, and that packets arriving with a mark have
+    /// been marked.
     pub(super) fn marked(&self, seen: &mut BTreeSet<String>) -> Result<(), Failure> {
         let mut marked = BTreeSet::new();
         for row in &self.rows {

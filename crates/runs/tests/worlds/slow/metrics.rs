@@ -10,10 +10,10 @@ use optcp_store::{METRICS, Scalar, scalars};
 use super::{Evidence, called, names, real, whole};
 use crate::check::{Failure, count, failure};
 
-/// What numbers that differ by rounding alone have in common.
+/// Relative difference of numbers that differ by rounding only.
 const ROUNDING: f64 = 1e-9;
 
-/// A metric's value and lower bound, by its name and what it is of.
+/// Value and lower bound of a metric, by its name and subject.
 type Expected = BTreeMap<(&'static str, String), (f64, f64)>;
 
 /// A duration in seconds, and whether its end was observed.
@@ -164,7 +164,7 @@ impl Evidence<'_> {
                 _ => {}
             }
         }
-        // What became of packets of which 1+1 sends copies is counted elsewhere.
+        // Packets that 1+1 copies are counted elsewhere.
         if self.plan.protections.iter().any(|one| one.scheme.bridges()) {
             return expected;
         }
@@ -196,7 +196,8 @@ impl Evidence<'_> {
         expected
     }
 
-    /// What the rate of a port allows in the measured part, from change to change.
+    /// Returns the number of bits that the rate of a port allows in the measured part, from change
+    /// to change.
     fn can_send_bits(&self, port: usize) -> f64 {
         let (after, until) = self.measured();
         let mut rate = self.plan.links[port / 2].directions[port % 2].rate.bps();

@@ -1,4 +1,5 @@
-//! Series of every kind, derived again from the list of packets: plainly, slowly, and by code of their own.
+//! Series of every kind, derived again from the list of packets: plainly, slowly, and by separate
+//! code.
 
 mod bursts;
 mod copies;
@@ -36,7 +37,7 @@ struct Row<'r> {
     marking: &'r str,
 }
 
-/// What the packets say, and what is needed to read it.
+/// The listed packets, and the data needed to read them.
 struct Evidence<'r> {
     plan: &'r Plan,
     run: &'r Run,
@@ -77,7 +78,7 @@ pub(crate) fn derived_again(
     let ports = names(packets, "ports");
     let changes = planned::changes(plan, end);
     let flows = names(packets, "flows");
-    // What stands before the first stroke; found once, since most checks ask for each packet.
+    // Text up to the first slash; found once, since most checks need it for each packet.
     let group = |flow: &String| -> Option<usize> {
         let name = flow.split('/').next()?;
         plan.groups.iter().position(|group| group == name)
@@ -254,14 +255,14 @@ impl Intervals {
         (from, from.saturating_add(self.length).min(self.stop))
     }
 
-    /// A table of a row for each name, one after the other.
+    /// Returns a table with a row for each name, in order.
     fn table(&self, rows: usize) -> Vec<u64> {
         vec![0; rows * self.count]
     }
 }
 
 impl Evidence<'_> {
-    /// The name of the group of a flow: what stands before the first stroke.
+    /// Returns the name of the group of a flow: the text up to the first slash.
     fn group(&self, flow: usize) -> &str {
         self.groups[flow].0
     }
@@ -313,13 +314,13 @@ impl Evidence<'_> {
         }
     }
 
-    /// The run's totals are those of the rows.
+    /// Checks that the run's totals match the rows.
     fn totals(&self, seen: &mut BTreeSet<String>) -> Result<(), Failure> {
         self.counts_of_copies()?;
         let reasons = self.rows.iter().filter_map(|row| row.reason);
         seen.extend(reasons.map(|reason| format!("drop {reason}")));
         if self.plan.bursts.is_empty() && self.plan.links.iter().all(|link| link.over.is_empty()) {
-            // What comes out of a virtual output queue is sent by a port of a way.
+            // A packet from a virtual output queue is sent by a port of a path.
             let queued = self.rows.iter().filter(|row| row.event == "queued");
             let sent = |row: &&Row<'_>| row.port.is_some_and(|port| !self.is_voq(port));
             let queued = queued.filter(sent).count() as u64;

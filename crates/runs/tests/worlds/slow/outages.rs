@@ -1,4 +1,4 @@
-//! What an outage was to each flow.
+//! Flow stalls.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -128,7 +128,8 @@ impl Evidence<'_> {
         }
     }
 
-    /// What flows are to transfer that end, in bytes: completions, which are derived again too, say it.
+    /// Returns the sizes of finished flows, in bytes, from the completions, which are derived again
+    /// too.
     fn sizes(&self) -> BTreeMap<usize, u64> {
         let Some(ends) = self.run.series.iter().find(|series| series.name == ENDS) else {
             return BTreeMap::new();

@@ -1,4 +1,4 @@
-//! What happens by plan: when it happens among what packets do, and what virtual output queues do of it.
+//! Scheduled changes: their order among packet events, and their effect on virtual output queues.
 
 use std::collections::BTreeSet;
 
@@ -18,7 +18,7 @@ pub(super) struct Changed {
 
 /// What happens to ports: a row of the list of packets, or a change by plan.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Told<'e, 'r> {
+pub(super) enum LogEntry<'e, 'r> {
     Row(&'e Row<'r>),
     Change(Changed),
 }
@@ -27,7 +27,7 @@ pub(super) enum Told<'e, 'r> {
 pub(super) struct Sent {
     pub(super) began: u64,
     pub(super) rate: u64,
-    /// What it was when the transmission began.
+    /// Value at the start of the transmission.
     pub(super) delay: Option<u64>,
 }
 
@@ -68,13 +68,14 @@ pub(super) fn changes(plan: &Plan, stop: u64) -> Vec<Changed> {
             }
         }
     }
-    // Those of one instant stay in the order of the file.
+    // Changes at the same time stay in the order of the file.
     found.sort_by_key(|change| change.at);
     found
 }
 
-/// For each row, how many changes come before it. At an instant failures, repairs and the ends of transmissions come first,
-/// then each change, and other things behind them; what follows at once stands directly behind its cause.
+/// Returns the number of changes that precede each row. At one time, failures, repairs and the ends
+/// of transmissions come first. Each change follows, then other events; immediate consequences
+/// directly follow their cause.
 pub(super) fn changed_before(
     plan: &Plan,
     run: &Run,
@@ -110,8 +111,8 @@ pub(super) fn changed_before(
         for (number, change) in at_once.iter().enumerate() {
             state.apply(change);
             done += 1;
-            // Which of several limits of a transmitter's own queue sheds what at one instant cannot be told: all of it stands behind
-            // the last one.
+            // If a transmitter's queue has several limits at one time, it is unknown which one
+            // drops packets. All drops are listed after the last limit.
             let again = at_once[number + 1..].iter().any(|later| {
                 later.port == change.port && matches!(later.what, ChangePlan::Limit(_))
             });
@@ -166,10 +167,10 @@ fn shed(rows: &[Row<'_>], port: usize, limit: QueueLimit) -> usize {
     before - inside.len()
 }
 
-/// What is in force.
+/// State in force.
 struct State<'p> {
     plan: &'p Plan,
-    /// By port, that of the way over which a queue is served.
+    /// Per port, the port of the path that serves a queue.
     served: Vec<Option<usize>>,
     held: Vec<bool>,
 }
@@ -202,7 +203,7 @@ impl<'p> State<'p> {
         let fate = |row: &Row<'_>| {
             row.event == "marked" || matches!(row.reason, Some("aqm" | "aqm-forced"))
         };
-        // What their own disciplines do as a transmission ends comes first.
+        // Actions of the port's own discipline at the end of a transmission come first.
         let own = |row: &&Row<'_>| row.port.is_some_and(|port| free.contains(&port)) && fate(row);
         let mut then = next + rows[next..].iter().take_while(own).count();
         let mut found = next;
@@ -264,26 +265,30 @@ impl<'r> Evidence<'r> {
     }
 
     /// What happens to ports, in order: to one of them, or to all.
-    fn told(&self, of: Option<usize>) -> Vec<Told<'_, 'r>> {
+    fn entries(&self, of: Option<usize>) -> Vec<LogEntry<'_, 'r>> {
         let of_change = |change: &Changed| of.is_none_or(|port| port == change.port);
-        let some = |changes: &[Changed]| -> Vec<Told<'_, 'r>> {
-            changes.iter().filter(|change| of_change(change)).map(|&it| Told::Change(it)).collect()
+        let some = |changes: &[Changed]| -> Vec<LogEntry<'_, 'r>> {
+            changes
+                .iter()
+                .filter(|change| of_change(change))
+                .map(|&it| LogEntry::Change(it))
+                .collect()
         };
-        let mut told = Vec::new();
+        let mut entries = Vec::new();
         let mut done = 0;
         let rows = self.rows.iter().zip(&self.before);
         for (row, &before) in rows.filter(|(row, _)| of.is_none() || row.port == of) {
-            told.extend(some(&self.changes[done..before]));
+            entries.extend(some(&self.changes[done..before]));
             done = before;
-            told.push(Told::Row(row));
+            entries.push(LogEntry::Row(row));
         }
-        told.extend(some(&self.changes[done..]));
-        told
+        entries.extend(some(&self.changes[done..]));
+        entries
     }
 
     /// What happens to one port, in order.
-    pub(super) fn story(&self, port: usize) -> Vec<Told<'_, 'r>> {
-        self.told(Some(port))
+    pub(super) fn story(&self, port: usize) -> Vec<LogEntry<'_, 'r>> {
+        self.entries(Some(port))
     }
 
     /// Whether a schedule changes something of a port that `what` looks for.
@@ -314,9 +319,9 @@ impl<'r> Evidence<'r> {
             u64::try_from(i128::from(from) + moved).ok()
         };
         let mut found = Vec::new();
-        for told in self.story(port) {
-            let at = match told {
-                Told::Change(change) => {
+        for entry in self.story(port) {
+            let at = match entry {
+                LogEntry::Change(change) => {
                     match change.what {
                         ChangePlan::Rate(new) => rate = new.bps(),
                         ChangePlan::Delay(new) => {
@@ -331,14 +336,14 @@ impl<'r> Evidence<'r> {
                     }
                     change.at
                 }
-                Told::Row(row) => {
+                LogEntry::Row(row) => {
                     if row.event == "queued" {
                         inside += 1;
                     } else if self.leaves(row) {
                         inside -= 1;
                     }
                     if row.event == "transmitted" {
-                        // What is taken out of a queue is gone at once.
+                        // A packet taken out of a queue is sent immediately.
                         let (began, rate, delay) =
                             going.take().unwrap_or((row.at, rate, now(delay, row.at)));
                         found.push(Sent { began, rate, delay });
@@ -355,8 +360,9 @@ impl<'r> Evidence<'r> {
         found
     }
 
-    /// What is taken out of a virtual output queue enters the first port of the way over which that is served, which has nothing
-    /// else to send; no such port is idle while something waits for it, and each queue has its turn.
+    /// Checks the service of virtual output queues. A packet taken out of a queue enters the first
+    /// port of the path that serves the queue, which sends nothing else. No such port is idle while
+    /// packets wait for it, and the queues take turns.
     pub(super) fn queues_are_served(&self) -> Result<(), Failure> {
         let voqs: Vec<usize> = (0..self.ports.len()).filter(|&port| self.is_voq(port)).collect();
         if voqs.is_empty() {
@@ -366,10 +372,10 @@ impl<'r> Evidence<'r> {
         let mut inside = vec![0_usize; self.ports.len()];
         // Who has been served since a queue waits for its turn.
         let mut turns: Vec<BTreeSet<usize>> = vec![BTreeSet::new(); self.ports.len()];
-        let told = self.told(None);
-        for (place, one) in told.iter().enumerate() {
+        let entries = self.entries(None);
+        for (place, one) in entries.iter().enumerate() {
             let now = match one {
-                Told::Change(change) => {
+                LogEntry::Change(change) => {
                     let before = state.served[change.port];
                     state.apply(change);
                     // A second transmitter starts its own count of turns.
@@ -378,7 +384,7 @@ impl<'r> Evidence<'r> {
                     }
                     change.at
                 }
-                Told::Row(row) => {
+                LogEntry::Row(row) => {
                     if let Some(port) = row.port {
                         if row.event == "transmitted" && self.is_voq(port) {
                             let wrong = |why: &str| failure(why, format!("{row:?}"));
@@ -388,7 +394,7 @@ impl<'r> Evidence<'r> {
                             if inside[server] > 0 || state.held[server] {
                                 return wrong("taken by a transmitter that is not free");
                             }
-                            if !self.goes_on(&told[place + 1..], row, server) {
+                            if !self.goes_on(&entries[place + 1..], row, server) {
                                 return wrong("taken out of a queue and not sent");
                             }
                             turns[port].clear();
@@ -416,9 +422,9 @@ impl<'r> Evidence<'r> {
                     turns[queue].clear();
                 }
             }
-            let next = told.get(place + 1).map_or(u64::MAX, |next| match next {
-                Told::Change(change) => change.at,
-                Told::Row(row) => row.at,
+            let next = entries.get(place + 1).map_or(u64::MAX, |next| match next {
+                LogEntry::Change(change) => change.at,
+                LogEntry::Row(row) => row.at,
             });
             let idle = |&queue: &usize| {
                 state.served[queue].is_some_and(|server| {
@@ -435,9 +441,9 @@ impl<'r> Evidence<'r> {
         Ok(())
     }
 
-    /// Whether a packet that was taken out of a queue comes to a port at once.
-    fn goes_on(&self, then: &[Told<'_, '_>], taken: &Row<'_>, server: usize) -> bool {
-        let Some(Told::Row(row)) = then.first() else { return false };
+    /// Returns whether a packet that was taken out of a queue arrives at a port immediately.
+    fn goes_on(&self, then: &[LogEntry<'_, '_>], taken: &Row<'_>, server: usize) -> bool {
+        let Some(LogEntry::Row(row)) = then.first() else { return false };
         let same = (row.flow, row.ack, row.seq) == (taken.flow, taken.ack, taken.seq);
         let comes = matches!(row.event, "queued" | "dropped");
         same && comes && row.port == Some(server) && row.at == taken.at

@@ -17,8 +17,8 @@ impl Evidence<'_> {
         let line = &self.plan.links[port / 2].directions[port % 2];
         let newest = line.discipline.kind().name() == "priority";
         let rows: Vec<&Row<'_>> = self.rows.iter().filter(|row| row.port == Some(port)).collect();
-        // A packet may be there twice, as a segment that is sent again, or an ACK that repeats another: what takes
-        // marks and what does not may stand in queues of their own.
+        // A packet may be queued twice, as a retransmitted segment or a repeated ACK. ECN-capable
+        // packets and others may have separate queues.
         let who = |row: &Row<'_>| {
             let takes_marks = matches!(row.marking.split(' ').next(), Some("ce" | "ect0" | "ect1"));
             (row.flow, row.ack, row.seq, row.bytes, takes_marks)
@@ -38,7 +38,8 @@ impl Evidence<'_> {
                     }
                 }
                 ("dropped", Some("pushed-out")) => {
-                    // What is being sent stays; out of a virtual output queue nothing is, nor while a port is held.
+                    // A packet being transmitted stays. A virtual output queue transmits none, nor
+                    // does a port that is held.
                     let next = rows[place..].iter().find(|row| row.event == "transmitted");
                     let began = transmissions.peek().is_some_and(|sent| sent.began <= row.at);
                     let sending = !self.is_voq(port)

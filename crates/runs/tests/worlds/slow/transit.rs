@@ -21,7 +21,7 @@ struct Known {
     since: u64,
     /// Whether a transmitter has taken it out of the queue.
     taken: bool,
-    /// The first port of the way that it is on, and the one that took it last.
+    /// First port of its path, and the last port that accepted it.
     on: Option<(usize, usize)>,
 }
 
@@ -36,7 +36,8 @@ fn directed(route: &FlowPlan, acks: bool) -> Vec<usize> {
 }
 
 impl Evidence<'_> {
-    /// The ports of each way behind a port; no way of a port that is no such queue.
+    /// Returns the ports of each path after a port; none for a port that is no virtual output
+    /// queue.
     fn behind(&self, port: usize) -> Vec<Vec<usize>> {
         let Some(voq) = &self.plan.links[port / 2].voq else { return Vec::new() };
         let ways = (0..voq.ways.len()).map(|way| voq.hops(way, port % 2));
@@ -46,7 +47,7 @@ impl Evidence<'_> {
         ways.map(ports).collect()
     }
 
-    /// The ports that can be next on the way that a packet is on; `None` is the end of its way.
+    /// Returns the possible next ports on the path of a packet; `None` is the end of its path.
     fn after(&self, one: &Known) -> Vec<Option<usize>> {
         let Some((first, last)) = one.on else { return Vec::new() };
         let ways = self.behind(one.queue).into_iter().filter(|ports| ports[0] == first);
@@ -100,7 +101,8 @@ impl Evidence<'_> {
     /// Packets that have passed the paths behind queues, in order; `None` if rows do not show which of two copies was lost.
     fn through(&self) -> Option<Vec<Through>> {
         let who = |row: &Row<'_>| (row.flow, row.ack, row.seq);
-        // Who has waited in which queue since when, whether it was taken out, and the first port of the way that took it.
+        // Packets, their queues and arrival times, whether they were taken out, and the first port
+        // of their path.
         let mut known: Vec<Known> = Vec::new();
         let mut found = Vec::new();
         for row in &self.rows {

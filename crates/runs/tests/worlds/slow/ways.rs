@@ -1,4 +1,4 @@
-//! Where packets go, when they come there and what is lost on the way: as the plan says.
+//! Paths, arrival times and losses of packets, compared with the plan.
 
 use std::collections::BTreeSet;
 
@@ -21,7 +21,7 @@ fn concerns(lossy: Lossy, ack: bool) -> bool {
     }
 }
 
-/// The least and the greatest value of a spread.
+/// Returns minimum and maximum of a spread.
 fn ends(spread: &Spread) -> [u64; 2] {
     let [low, high] = match spread {
         Spread::Fixed(value) => [*value; 2],
@@ -38,17 +38,17 @@ impl Evidence<'_> {
     pub(super) fn ways(&self) -> Result<(), Failure> {
         self.names_of_ports()?;
         self.senders_keep_their_times()?;
-        self.links_lose_what_they_are_to_lose()?;
+        self.links_lose_only_configured_losses()?;
         self.links_fail_when_they_are_to_fail()?;
-        self.nobody_switches_too_early()?;
-        self.what_is_sent_comes_in_time()
+        self.no_node_switches_too_early()?;
+        self.sent_packets_arrive_in_time()
     }
 
     pub(super) fn node(&self, port: usize, far: bool) -> usize {
         self.plan.links[port / 2].ends[(port % 2) ^ usize::from(far)]
     }
 
-    /// What goes over a route that is the flow's, or may be.
+    /// Returns the flows whose route is, or may be, the flow's.
     pub(super) fn routes(&self, flow: usize) -> impl Iterator<Item = &FlowPlan> {
         let pair = |name: &str| name.rsplit_once('/').map(|(pair, _)| pair.to_owned());
         self.plan.flows.iter().filter(move |route| match route.carries {
@@ -100,7 +100,7 @@ impl Evidence<'_> {
         }
     }
 
-    fn links_lose_what_they_are_to_lose(&self) -> Result<(), Failure> {
+    fn links_lose_only_configured_losses(&self) -> Result<(), Failure> {
         let at = |hop: (usize, usize)| Some(2 * hop.0 + hop.1);
         for row in self.rows.iter().filter(|row| row.event == "dropped") {
             let Some(reason @ ("scripted" | "random-loss" | "periodic-loss" | "corrupted")) =
@@ -149,8 +149,8 @@ impl Evidence<'_> {
         Ok(())
     }
 
-    /// A link takes nothing while it is down, and nothing finds it down at other times. Control actions come
-    /// first at their instant.
+    /// Checks that a link accepts nothing while it is down, and that packets find it down at no
+    /// other times. Control actions precede other events at the same time.
     fn links_fail_when_they_are_to_fail(&self) -> Result<(), Failure> {
         let plan = self.plan;
         let at_random = |one: &FailurePlan| one.process.is_some() || one.later != Spread::ZERO;
@@ -175,8 +175,8 @@ impl Evidence<'_> {
         Ok(())
     }
 
-    /// What fails is known after the detection, and acted upon after the hold-off, at the earliest.
-    fn nobody_switches_too_early(&self) -> Result<(), Failure> {
+    /// Checks that no node switches earlier than detection and hold-off allow.
+    fn no_node_switches_too_early(&self) -> Result<(), Failure> {
         let first = self.plan.failures.iter().map(|failure| failure.at).min();
         for switch in self.run.switches.iter().filter(|switch| switch.to_backup) {
             let protection = &self.plan.protections[switch.protection];
@@ -190,11 +190,11 @@ impl Evidence<'_> {
         Ok(())
     }
 
-    /// What a port has sent is seen at the node behind it, after the delay of the link and no later than with
-    /// the longest jitter.
-    fn what_is_sent_comes_in_time(&self) -> Result<(), Failure> {
+    /// Checks that a packet sent by a port arrives at the next node after the link delay, extended
+    /// by at most the maximum jitter.
+    fn sent_packets_arrive_in_time(&self) -> Result<(), Failure> {
         let plan = self.plan;
-        // What enters a circuit is not listed.
+        // Packets that enter a circuit are not listed.
         let hidden = |port: usize| !self.listed[port] && plan.links[port / 2].wavelengths.is_none();
         if (0..self.ports.len()).any(hidden) {
             return Ok(());
@@ -221,7 +221,7 @@ impl Evidence<'_> {
                 _ => {}
             }
         }
-        // What is taken out of a virtual output queue is at the same node still.
+        // A packet taken out of a virtual output queue is still at the same node.
         let lines = |&port: &usize| self.is_queue(port) && !self.is_voq(port);
         for port in (0..self.ports.len()).filter(lines) {
             let line = &plan.links[port / 2].directions[port % 2];
@@ -235,8 +235,8 @@ impl Evidence<'_> {
                 .filter(|row| row.reason == Some("corrupted"))
                 .map(|row| (row.flow, row.ack, row.seq, row.at))
                 .collect();
-            // Each packet with when it comes at the earliest and at the latest. What does not overtake comes no earlier than
-            // what is before it.
+            // Each packet with its earliest and latest arrival. Without overtaking, it arrives no
+            // earlier than its predecessor.
             let mut sent = Vec::new();
             let mut before = 0;
             let rows = of_port().filter(|row| row.event == "transmitted");

@@ -201,7 +201,7 @@ mod tests {
         assert_eq!(model.max(), per_round(40));
     }
 
-    /// Doubling is growth, 24 % is not, and the base is what was there when growth was last seen.
+    /// Doubling is growth, 24 % is not. The base is the bandwidth at the last growth.
     #[test]
     fn three_round_trips_without_growth_by_a_quarter_fill_the_pipe() {
         let mut model = BandwidthModel::default();

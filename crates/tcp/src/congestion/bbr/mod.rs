@@ -14,9 +14,9 @@
 //! afterwards it restores the window.
 //!
 //! # References
-//! draft-cardwell-iccrg-bbr-congestion-control-00 section 4; behaviour of Linux 6 (`tcp_bbr.c`) where it has
-//! more: pacing 1 % below the bandwidth, the allowance for ACK aggregation, losses subtracted from the
-//! window, and at least four segments also after an RTO.
+//! draft-cardwell-iccrg-bbr-congestion-control-00 section 4. Additional behaviour of Linux 6
+//! (`tcp_bbr.c`): pacing 1 % below the bandwidth, allowance for ACK aggregation, losses subtracted
+//! from the window, four segments after an RTO.
 //!
 //! # Parameters
 //! `congestion = "bbr"`, with `pacing = "rate"` and `recovery = "sack"`. The first phase of the cycle is
@@ -24,8 +24,8 @@
 //!
 //! # Limitations
 //! - The long-term bandwidth of policers is not modelled.
-//! - Without segmentation offload, segments leave one by one. The window has space for three bursts as in
-//!   Linux, but the flight is not corrected for a burst about to leave.
+//! - Without segmentation offload, segments leave individually. The window has space for three
+//!   bursts as in Linux, but the flight is not corrected for a burst about to leave.
 //! - An RTO leaves one segment, also if RACK considers others in flight.
 //! - ECN is ignored.
 
@@ -59,13 +59,13 @@ const CYCLE: [Gain; 8] =
     [Gain(5, 4), Gain(3, 4), Gain::ONE, Gain::ONE, Gain::ONE, Gain::ONE, Gain::ONE, Gain::ONE];
 /// Gain of the window in `PROBE_BW`, for ACKs that come late (section 4.2.3.2).
 const WINDOW: Gain = Gain(2, 1);
-/// Linux paces at 99 % of what the draft says, so that queues run empty.
+/// Linux paces at 99 % of the draft's rate, so that queues run empty.
 const MARGIN: Gain = Gain(99, 100);
 /// BBRMinPipeCwnd (section 4.2.3.3).
 const LEAST_WINDOW: u32 = 4;
 /// Duration of `PROBE_RTT` at the minimum window (section 4.3.5).
 const PROBE_RTT: Duration = Duration::from_ms(200);
-/// Segments within which the window grows whatever the model says.
+/// Up to this number of segments, the window grows regardless of the model.
 const INITIAL: u64 = 10;
 /// The bandwidth-delay product before an RTT is measured.
 const UNKNOWN_PRODUCT: u32 = 10;
@@ -119,7 +119,7 @@ pub struct Bbr {
 /// Last results with their inputs. Bandwidth and minimum RTT rarely change, and 128-bit divisions are slow.
 #[derive(Clone, Debug, Default)]
 struct Known {
-    /// For the window, and for what may be in flight.
+    /// BDPs for the window and for the allowed flight, in this order.
     products: [Memo<(Bandwidth, Duration, Gain), u32>; 2],
     interval: Memo<(Bandwidth, Gain), Duration>,
     burst: Memo<Duration, u32>,
@@ -263,16 +263,16 @@ impl Bbr {
         known.get((max, span, gain), || max.segments_in(span, gain))
     }
 
-    /// Room for bursts: one in the sender, one at the receiver and one on the way (section 4.2.2; Linux
-    /// makes the sum even, and two more while it probes for bandwidth).
+    /// Adds space for three bursts: in the sender, at the receiver and on the path (section 4.2.2).
+    /// Linux makes the sum even, and adds two while it probes for bandwidth.
     fn with_bursts(&mut self, segments: u32, mss: f64) -> u32 {
         let sum = segments.saturating_add(3 * self.burst(mss));
         let probes = matches!(self.state, State::ProbeBw { phase: 0, .. });
         sum.saturating_add(sum % 2).saturating_add(if probes { 2 } else { 0 })
     }
 
-    /// Returns the burst of a sender with segmentation offload: the data sent in 1/1024 s, at most 64 KB and
-    /// 127 segments, at least two segments, or one below 1.2 Mb/s.
+    /// Returns the burst of a sender with segmentation offload: the data sent in 1/1024 s, at most
+    /// 64 KB and 127 segments. It has at least two segments, or one below 1.2 Mb/s.
     fn burst(&mut self, mss: f64) -> u32 {
         const SLOW: f64 = 150_000.0;
         let interval = self.interval.unwrap_or(UNMEASURED);
@@ -294,8 +294,8 @@ impl Bbr {
         self.with_bursts(product, mss)
     }
 
-    /// Section 4.3.4.3: a phase lasts a minimum RTT; the one that probes until the flight is as large
-    /// as it asks for or something is lost, the one that drains until the queue is gone at most.
+    /// Ends a phase after one minimum RTT (section 4.3.4.3). The probing phase also needs a flight
+    /// at its target or a loss. The draining phase ends earlier if the queue is empty.
     fn cycle(&mut self, mss: f64, ack: &DeliveryEvent, rate: &DeliveryRate) {
         let State::ProbeBw { phase, since } = self.state else { return };
         let now = rate.delivered_at();
@@ -345,7 +345,7 @@ impl Bbr {
         rate: &mut DeliveryRate,
     ) -> u32 {
         let expired = self.min_rtt.on_measurement(ack.rtt, ack.now);
-        // The RTT after a pause is that of an empty queue: nothing needs to be drained for it.
+        // The first RTT after a pause comes from an empty queue, so that PROBE_RTT is unnecessary.
         let resumes = self.idle_restart;
         self.idle_restart &= ack.delivered == 0;
         if expired && !resumes && !matches!(self.state, State::ProbeRtt { .. }) {
@@ -353,7 +353,7 @@ impl Bbr {
             self.keep(window);
         }
         let State::ProbeRtt { until, round } = self.state else { return 0 };
-        // What the least window delivers says nothing about the bandwidth.
+        // Deliveries of the minimum window do not indicate the bandwidth.
         rate.mark_limited(ack.in_flight);
         let Some(until) = until else {
             if ack.in_flight <= LEAST_WINDOW {

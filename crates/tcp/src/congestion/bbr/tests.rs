@@ -1,8 +1,9 @@
 //! Tests of the BBR state machine of the draft, with one flow on one link.
 //!
-//! The link sends a segment in 1 ms and has a propagation delay of 39 ms in both directions together. The
-//! minimum RTT is 40 ms, and the BDP is 40 segments. The rate is 1.46 MB/s, of which 1/1024 s is less than
-//! two segments: a burst counts as two, and the window has space for three.
+//! The link sends a segment in 1 ms and has a propagation delay of 39 ms in both directions
+//! together. The minimum RTT is 40 ms, and the BDP is 40 segments. The rate is 1.46 MB/s, less than
+//! two segments per 1/1024 s. A burst therefore counts as two segments, and the window has space
+//! for three bursts.
 
 use super::{Bbr, State};
 use crate::config::{AckCounting, CongestionKind, SlowStartKind};
@@ -38,10 +39,8 @@ impl Path {
     }
 }
 
-/// Section 4.3.2: STARTUP fills the pipe in a few RTTs, and three of at most 122 ms more show that
-/// it is full; the window is 2.885 * 40 segments, rounded up to 116, and 6 for bursts.
-/// Section 4.3.3: DRAIN sends 0.99 / 2.885 = 0.343 of what the link carries, so the flight falls from 122
-/// to 40 + 6 in 76 / 0.657 = 115.7 ms.
+/// Section 4.3.2: STARTUP fills the pipe in a few RTTs. Three more RTTs, each at most 122 ms, show
+/// that it is full. The window is 2.885 * 40 segments, rounded up to 116, plus 6 for bursts.
 #[test]
 fn startup_fills_the_pipe_and_drain_empties_the_queue() {
     let stays = Path::new(1000, Duration::ZERO).run(Time::ZERO + Duration::from_secs(1));
@@ -52,10 +51,10 @@ fn startup_fills_the_pipe_and_drain_empties_the_queue() {
     assert!((drain.lasts() - 115.7).abs() < 1.5, "{}", drain.lasts());
 }
 
-/// Section 4.3.4: a phase is over with the first ACK after 40 ms, one each 1 ms. The one that probes
-/// goes on until 1.25 * 40 segments, 6 for bursts and 2 are in flight; at 1.25 * 0.99 the flight grows by
-/// 0.2375 segments a millisecond from the 45 of before, so for 13 / 0.2375 = 54.7 ms. The next phase takes
-/// 0.2575 * 41 = 10.6 segments away, the six others 0.01 * 6 * 41 = 2.5.
+/// Section 4.3.4: a phase ends with the first ACK after 40 ms; ACKs arrive every 1 ms. The probing
+/// phase lasts until 1.25 * 40 segments, 6 for bursts and 2 are in flight. At 1.25 * 0.99 the
+/// flight grows from 45 by 0.2375 segments per millisecond, which takes 13 / 0.2375 = 54.7 ms. The
+/// next phase removes 0.2575 * 41 = 10.6 segments, the six others 0.01 * 6 * 41 = 2.5.
 #[test]
 fn bandwidth_is_probed_for_in_cycles_of_eight_phases() {
     let stays = Path::new(1000, Duration::ZERO).run(Time::ZERO + Duration::from_secs(10));
@@ -77,9 +76,10 @@ fn bandwidth_is_probed_for_in_cycles_of_eight_phases() {
     }
 }
 
-/// Section 4.3.5: ten seconds after the minimum RTT was seen the flight goes down to four segments
-/// for 200 ms and an RTT; 42 ACKs, one each 1 ms, take it there from 46. Four segments come back
-/// each 40 ms, so that the end is seen at most so much later. Ten seconds after that, again.
+/// Section 4.3.5: ten seconds after the minimum RTT was measured, the flight falls to four segments
+/// for 200 ms and an RTT. From 46 segments this takes 42 ACKs, one every 1 ms. Four segments return
+/// every 40 ms, which bounds the delay until the end is detected. The next probe follows ten
+/// seconds later.
 #[test]
 fn minimum_rtt_is_probed_every_ten_seconds() {
     let mut path = Path::new(1000, Duration::ZERO);
@@ -112,8 +112,8 @@ fn cycles_never_begin_with_the_draining_phase() {
     assert!(seen.iter().enumerate().all(|(phase, &count)| phase == 1 || count > 3), "{seen:?}");
 }
 
-/// Section 4.2.3.4: a queue for 20 segments overflows while STARTUP asks for 122. The rate stays what it
-/// was: in the end the link is as busy as without losses, and the window is what the model says, 2 * 40
+/// Section 4.2.3.4: a queue of 20 segments overflows while STARTUP requests 122. The rate does not
+/// change. In the end the link is as busy as without losses. The window follows the model: 2 * 40
 /// segments and at most 8 for bursts.
 #[test]
 fn losses_do_not_reduce_the_rate() {

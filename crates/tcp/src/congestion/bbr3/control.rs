@@ -1,9 +1,9 @@
 //! Pacing rate and congestion window of BBR version 3.
 //!
 //! # Model
-//! The rate is the bandwidth times the gain of the state, minus 1 %. It only increases until the pipe is
-//! full. The window grows by the delivered data up to the BDP times the gain plus the ACK aggregation, and
-//! never exceeds the bounds set by losses.
+//! The rate is the bandwidth times the gain of the state, minus 1 %. It only increases until the
+//! pipe is full. The window grows by the delivered data, up to the BDP times the gain plus the ACK
+//! aggregation. Losses bound it.
 //!
 //! # References
 //! draft-ietf-ccwg-bbr-06 sections 5.5.8 and 5.6.
@@ -55,7 +55,8 @@ impl Bbr3 {
         self.with_budgets(self.product(gain), mss)
     }
 
-    /// Three quanta (`BBR.offload_budget`), of what is sent in a millisecond each: 64 KB at most, two segments at least.
+    /// Returns three quanta in segments (`BBR.offload_budget`). A quantum is the data sent in a
+    /// millisecond: at least two segments, at most 64 KB.
     fn budget(&self, mss: f64) -> u32 {
         #[expect(
             clippy::cast_possible_truncation,

@@ -83,7 +83,7 @@ impl Flights {
         u32::try_from((in_flight + more).max(0)).unwrap_or(u32::MAX)
     }
 
-    /// `RS.lost`: what was found lost since.
+    /// `RS.lost`: segments declared lost since then.
     fn since(&self, flight: Flight) -> u32 {
         self.lost.wrapping_sub(flight.lost)
     }
@@ -122,7 +122,7 @@ mod tests {
 
     /// Retransmissions restart the count, and acknowledged segments are removed.
     #[test]
-    fn a_segment_sent_again_counts_anew() {
+    fn retransmitted_segment_counts_anew() {
         let mut flights = Flights::default();
         (0..3).for_each(|seq| flights.on_sent(Seq::new(seq), 3, false));
         flights.on_lost(Seq::new(1));

@@ -50,7 +50,8 @@ mod tests {
 
     use super::*;
 
-    /// Appendix A.1: a quarter more is growth, 24 % is not, and the base is what was there when growth was last seen.
+    /// Appendix A.1: a quarter more is growth, 24 % is not. The base is the bandwidth at the last
+    /// growth.
     #[test]
     fn three_round_trips_without_growth_by_a_quarter_fill_the_pipe() {
         let mut pipe = FullPipe::default();

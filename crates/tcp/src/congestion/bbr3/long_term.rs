@@ -77,8 +77,8 @@ impl LongTerm {
 mod tests {
     use super::*;
 
-    /// Section 5.3.3.5: 1, 2, 4, 8 segments in successive RTTs. The window is what the limit lets it be, and
-    /// each of its segments is acknowledged once per RTT.
+    /// Section 5.3.3.5: 1, 2, 4, 8 segments in successive RTTs. The window equals the limit. Each
+    /// of its segments is acknowledged once per RTT.
     #[test]
     fn the_raise_doubles_each_round_trip() {
         let mut long = LongTerm { limit: Some(64), ..LongTerm::default() };

@@ -1,10 +1,10 @@
 //! BBR, version 3.
 //!
 //! # Model
-//! Like version 1, the sender estimates the bandwidth and the minimum RTT of the path, paces at the bandwidth
-//! and keeps about one BDP in flight. Unlike version 1, it reacts to losses. A probe that loses more than 2 %
-//! bounds the flight from then on and leaves capacity to others. Any loss between probes reduces rate and
-//! flight to the delivered amount.
+//! Like version 1, the sender estimates bandwidth and minimum RTT of the path. It paces at the
+//! bandwidth and keeps about one BDP in flight. Unlike version 1, it reacts to losses. A probe that
+//! loses more than 2 % bounds the flight from then on and leaves capacity to others. Any loss
+//! between probes reduces rate and flight to the delivered amount.
 //!
 //! - STARTUP doubles the rate every RTT.
 //! - DRAIN removes the queue of STARTUP.
@@ -13,7 +13,7 @@
 //! - `PROBE_RTT` halves the flight for 200 ms every five seconds to measure the minimum RTT.
 //!
 //! # References
-//! draft-ietf-ccwg-bbr-06 (6 July 2026), section 5. Names in the code are those of the draft.
+//! draft-ietf-ccwg-bbr-06 (6 July 2026), section 5. The code uses the draft's names.
 //!
 //! # Parameters
 //! `congestion = "bbr3"`, with `pacing = "rate"` and `recovery = "sack"`. The waits between probes are drawn
@@ -74,7 +74,7 @@ pub struct Bbr3 {
     rounds: Rounds,
     flights: Flights,
     max: MaxBandwidth,
-    /// `BBR.bw`: the former, bounded by what losses say of late.
+    /// `BBR.bw`: the maximum bandwidth, bounded by recent losses.
     bandwidth: Bandwidth,
     rtt: probe_rtt::MinRtt,
     full: FullPipe,
@@ -104,10 +104,10 @@ pub struct Bbr3 {
     draw: Draw,
 }
 
-/// An ACK, and what follows from it at once.
+/// An ACK and its immediate results.
 struct Present<'a> {
     ack: &'a DeliveryEvent,
-    /// The sample of the delivery rate; zero if there is none.
+    /// Sample of the delivery rate; zero without one.
     bandwidth: Bandwidth,
     /// `true`: something other than the network limited the rate.
     limited: bool,
@@ -321,7 +321,8 @@ impl Bbr3 {
         }
     }
 
-    /// `C.is_cwnd_limited`: whether all of the window was used before this ACK, or in the last RTT.
+    /// Notes whether the window was fully used until this ACK, or in the last RTT
+    /// (`C.is_cwnd_limited`).
     fn note_use(&mut self, all: bool) {
         self.used_window |= all;
         self.uses_window |= all;

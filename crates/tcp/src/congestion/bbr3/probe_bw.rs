@@ -7,9 +7,10 @@
 //! - REFILL discards the short-term bounds and fills the pipe for one RTT.
 //! - UP sends a quarter more until the pipe is full or more than 2 % is lost.
 //!
-//! The next REFILL starts 2 s to 3 s after the start of DOWN, or after as many RTTs as the BDP has segments,
-//! but at most 63. This is about the time that Reno needs to recover. The probe after one with excessive
-//! losses stops at that flight. If losses are not excessive again, a full probe follows immediately.
+//! The next REFILL starts 2 s to 3 s after the start of DOWN. It starts earlier after as many RTTs
+//! as the BDP has segments, at most 63. This is about the time that Reno needs to recover. The
+//! probe after one with excessive losses stops at that flight. If losses are not excessive again, a
+//! full probe follows immediately.
 //!
 //! # References
 //! draft-ietf-ccwg-bbr-06 sections 5.3.3 and 5.5.10.2.

@@ -1,8 +1,8 @@
 //! Minimum RTT, and the state that measures it (`PROBE_RTT`).
 //!
 //! # Model
-//! Minimum RTT of ten seconds. If no sample was as small for five seconds, half a BDP is kept in flight for
-//! 200 ms and one RTT, so that queues drain.
+//! Minimum RTT of ten seconds. After five seconds without an equally small sample, half a BDP is
+//! kept in flight for 200 ms and one RTT, so that queues drain.
 //!
 //! # References
 //! draft-ietf-ccwg-bbr-06 sections 5.3.4 and 5.5.7.
@@ -86,7 +86,7 @@ impl Bbr3 {
     /// `HandleProbeRTT`.
     fn probe_rtt(&mut self, at: &Present<'_>, rate: &mut DeliveryRate) -> u32 {
         let State::ProbeRtt { until, round } = self.state else { return 0 };
-        // What half a product delivers says nothing about the bandwidth.
+        // Deliveries of half a BDP do not indicate the bandwidth.
         rate.mark_limited(at.ack.in_flight);
         let Some(until) = until else {
             if at.ack.in_flight <= self.probe_window() {
@@ -128,8 +128,8 @@ impl Bbr3 {
 mod tests {
     use super::*;
 
-    /// Section 5.3.4.3: an RTT of 40 ms, then longer ones. After 5 s it no longer counts for the schedule, after 10 s
-    /// no longer for the product, which takes the least of the time since.
+    /// Section 5.3.4.3: an RTT of 40 ms, then longer ones. After 5 s it no longer counts for the
+    /// schedule. After 10 s it no longer counts for the BDP, which uses the minimum since then.
     #[test]
     fn minimum_rtt_holds_ten_seconds_and_is_probed_after_five() {
         let at = |ms| Time::ZERO + Duration::from_ms(ms);

@@ -1,9 +1,9 @@
 //! Short-term bounds of rate and flight, set by losses.
 //!
 //! # Model
-//! At the end of an RTT with losses and without bandwidth probing, rate and flight are bounded by the
-//! delivery of that RTT, or by 0.7 times their last bounds if that is larger. Bandwidth probing removes the
-//! bounds.
+//! After an RTT with losses and without bandwidth probing, rate and flight are bounded by the
+//! delivery of that RTT. If 0.7 times the last bounds is larger, that is the bound. Bandwidth
+//! probing removes the bounds.
 //!
 //! # References
 //! draft-ietf-ccwg-bbr-06 section 5.5.10.3.
@@ -88,10 +88,10 @@ mod tests {
     use super::*;
     use crate::seq::Seq;
 
-    /// From 1000 segments a second and a window of 100: 0.7 of each, then what an RTT of 100 ms delivers where
-    /// that is more, 60 segments at 600 a second.
+    /// From 1000 segments per second and a window of 100: 0.7 of each. If an RTT of 100 ms delivers
+    /// more, the bound is that delivery: 60 segments, or 600 per second.
     #[test]
-    fn a_round_trip_with_losses_leaves_seven_tenths_or_what_it_delivered() {
+    fn lossy_round_trip_leaves_seven_tenths_or_its_delivery() {
         let interval = Duration::from_ms(100);
         let of = |segments| Bandwidth::of(segments, interval);
         let mut short = ShortTerm::default();

@@ -13,8 +13,8 @@ pub(super) enum State {
     Drain { since: u64 },
     /// Goes round in its phases.
     ProbeBw(Phase),
-    /// Looks for the minimum RTT: until when half a product is held, once the flight is down to it, and whether a
-    /// RTT has passed since.
+    /// Probes for the minimum RTT. `until` is the end of the half-BDP flight, set once the flight
+    /// is that small. `round`: an RTT has passed since then.
     ProbeRtt { until: Option<Time>, round: bool },
 }
 

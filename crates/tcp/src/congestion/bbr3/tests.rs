@@ -57,7 +57,7 @@ impl Path {
         })
     }
 
-    /// Runs until it is in a state after an instant.
+    /// Runs until the controller is in a state after the given time.
     fn reach(&mut self, state: State, after: Time) {
         while self.0.now < after || self.bbr().state != state {
             self.0.step();
@@ -65,11 +65,12 @@ impl Path {
     }
 }
 
-/// Section 5.3.1: the pipe is full in a few RTTs, and three of at most 88 ms more show it. Section 5.6.4.2: the
-/// window is 2 * 40 segments, and what came in lumps while the rate was still below the link's: some of the first ten.
-/// Section 5.3.2: DRAIN's window is 80 and one, since each ACK is one segment of excess; nothing leaves until the flight
-/// is down to that, and then 0.5 * 0.99 of what the link carries: (81 - 40) / (1 - 0.495) = 81.2 ms until one product is
-/// in flight.
+/// Section 5.3.1: the pipe is full in a few RTTs. Three more RTTs, each at most 88 ms, show it.
+/// Section 5.6.4.2: the window is 2 * 40 segments plus some of the first ten. These arrived in
+/// bursts while the rate was below the link rate. Section 5.3.2: DRAIN's window is 80 + 1, because
+/// each ACK counts as one segment of excess. Nothing is sent until the flight is down to that. Then
+/// the rate is 0.5 * 0.99 of the link rate, and one BDP is in flight after (81 - 40) / (1 - 0.495)
+/// = 81.2 ms.
 #[test]
 fn startup_fills_the_pipe_and_drain_empties_the_queue() {
     let stays = Path::new(1000).run(ms(1_000));
@@ -114,11 +115,12 @@ fn the_rate_is_the_bandwidth_times_the_gain_of_the_state() {
     assert_eq!((probe.pacing_gain(), probe.window_gain()), (Gain::ONE, Gain(1, 2)));
 }
 
-/// Section 5.3.3, appendices A.5 and A.8. UP takes the flight from 40 up by 1.25 * 0.99 - 1 = 0.2375 segments a
-/// millisecond until three RTTs have shown no growth by a quarter: 41 ms, then 40 + 0.2375 * 41 = 49.7, then
-/// 40 + 0.2375 * 90.7 = 61.5, 152.2 ms in all, to a flight of 40 + 0.2375 * 152.2 = 76.1. DOWN takes it back to 40 at
-/// 1 - 0.90 * 0.99 = 0.109 a millisecond. REFILL lasts an RTT. Section 5.3.3.8.2: probes are 40 RTTs apart,
-/// as many as the product has segments, or 39: the drawn one; those of DOWN are 40 ms to 76 ms long.
+/// Section 5.3.3, appendices A.5 and A.8. UP increases the flight from 40 by 1.25 * 0.99 - 1 =
+/// 0.2375 segments per millisecond until three RTTs have shown no growth by a quarter. The RTTs
+/// take 41 ms, 40 + 0.2375 * 41 = 49.7 ms and 40 + 0.2375 * 90.7 = 61.5 ms, or 152.2 ms in all. The
+/// flight is then 40 + 0.2375 * 152.2 = 76.1. DOWN returns it to 40 at 1 - 0.90 * 0.99 = 0.109 per
+/// millisecond. REFILL lasts an RTT. Section 5.3.3.8.2: probes are 40 RTTs apart, the BDP in
+/// segments, or 39 by the random draw. The RTTs of DOWN take 40 ms to 76 ms.
 #[test]
 fn bandwidth_is_probed_for_in_cycles() {
     let stays = Path::new(1000).run(ms(5_000));
@@ -191,8 +193,9 @@ fn probe_waits_depend_on_clock_phase() {
     assert!(tenths.iter().all(|&count| count > 5), "{tenths:?}");
 }
 
-/// Section 5.3.4, appendix A.10: five seconds after the minimum RTT was seen the window falls to 0.5 * 40 segments;
-/// 20 ACKs, one each 1 ms, take the flight there, and it stays for 200 ms. Five seconds after that, again.
+/// Section 5.3.4, appendix A.10: five seconds after the minimum RTT was measured, the window falls
+/// to 0.5 * 40 segments. The flight reaches it after 20 ACKs, one every 1 ms, and stays there for
+/// 200 ms. The next probe follows five seconds later.
 #[test]
 fn minimum_rtt_is_probed_every_five_seconds() {
     let mut path = Path::new(1000);
@@ -209,20 +212,22 @@ fn minimum_rtt_is_probed_every_five_seconds() {
         assert!(probe.lasts() >= 219.0 && probe.lasts() < 222.0, "{probe:?}");
         assert_eq!(probe.flight, 20);
     }
-    // Each costs the 20 of 40 segments that are not sent for 200 ms, and what the flight is below: 0.1 s of 5.22 s.
+    // Each probe leaves out 20 of 40 segments for 200 ms, and the shortfall of the flight: 0.1 s of
+    // 5.22 s.
     assert!(path.0.delivered > 31_000 * 96 / 100, "{} segments in 31 s", path.0.delivered);
 }
 
-/// Sections 5.3.1.3 and 5.3.3.6. The path holds 40 segments and a queue of 20. STARTUP overflows it and ends at the end of
-/// an RTT of recovery. Probes stop at the second loss, of which each of some 60 is more than 1 %: the limit is the
-/// flight at that instant. Section 3.1: the link stays busy, with a loss rate of less than 1 %.
+/// Sections 5.3.1.3 and 5.3.3.6. The path holds 40 segments and a queue of 20. STARTUP overflows it
+/// and ends after an RTT of recovery. Probes stop at the second loss, because each loss of about 60
+/// segments is more than 1 %. The limit is the flight at that time. Section 3.1: the link stays
+/// busy, with a loss rate of less than 1 %.
 #[test]
-fn losses_bound_what_is_in_flight() {
+fn losses_bound_the_flight() {
     let mut path = Path::new(20);
     while path.bbr().state == State::Startup {
         path.0.step();
     }
-    // No plateau was seen yet: the limit is what an RTT delivered, the product at least.
+    // No plateau was detected: the limit is the delivery of an RTT, at least the BDP.
     assert!(!path.bbr().full.now && path.bbr().full.reached);
     assert!((40..=61).contains(&path.bbr().long.limit.unwrap()), "{:?}", path.bbr().long.limit);
     path.run(ms(3_000));
@@ -237,8 +242,9 @@ fn losses_bound_what_is_in_flight() {
     assert!(path.0.delivered - delivered > 30_000 * 96 / 100, "{}", path.0.delivered - delivered);
 }
 
-/// Section 5.5.10.3: a loss in CRUISE leaves 0.7 of the window of 81 segments, 56, since the RTT delivers less than
-/// that; of the bandwidth it leaves what the RTT delivers, all but one of 40. REFILL forgets both.
+/// Section 5.5.10.3: a loss in CRUISE reduces the window from 81 segments to 0.7 of that, 56,
+/// because the RTT delivers less. The bandwidth falls to the delivery of the RTT, all but one of 40
+/// segments. REFILL removes both bounds.
 #[test]
 fn a_loss_between_probes_bounds_rate_and_window_until_the_next() {
     let mut path = Path::new(1000);
@@ -255,8 +261,8 @@ fn a_loss_between_probes_bounds_rate_and_window_until_the_next() {
     assert_eq!((path.bbr().short.in_flight, path.bbr().short.bandwidth), (None, None));
 }
 
-/// Section 5.5.10.2, appendix A.21: losses of a probe end it, and bound the flight; section 5.5.11, appendix A.18: when
-/// they turn out to have been none, the bound is gone and the probe begins anew.
+/// Section 5.5.10.2, appendix A.21: losses of a probe end it, and bound the flight. Section 5.5.11,
+/// appendix A.18: if the losses prove spurious, the bound is removed and the probe restarts.
 #[test]
 fn probe_restarts_after_spurious_losses() {
     let mut path = Path::new(1000);
@@ -284,8 +290,8 @@ fn probe_restarts_after_spurious_losses() {
     assert_eq!((bbr.state, bbr.long.limit), (REFILL, None));
 }
 
-/// Section 5.4.1, appendix A.11: behind a pause of seven seconds the minimum RTT is not looked for, the rate is the
-/// bandwidth, and the window is what it was.
+/// Section 5.4.1, appendix A.11: after a pause of seven seconds there is no probe for the minimum
+/// RTT. The rate equals the bandwidth, and the window does not shrink.
 #[test]
 fn pause_replaces_rtt_probe() {
     let mut path = Path::new(1000);
@@ -303,8 +309,8 @@ fn pause_replaces_rtt_probe() {
     assert!(bbr.state.is_probe_rtt());
 }
 
-/// Appendix A.15: ten times the bandwidth is found by the next probe. Appendix A.16: a tenth of it is what counts after
-/// two cycles.
+/// Appendix A.15: the next probe finds ten times the bandwidth. Appendix A.16: a tenth of it counts
+/// after two cycles.
 #[test]
 fn the_bandwidth_follows_the_path() {
     let mut path = Path::new(1000);

@@ -11,9 +11,9 @@
 //! `dsack_undo`, `timestamp_undo` and `frto` detect spurious losses.
 //!
 //! # Limitations
-//! The bounds are stored once per episode, as the text of the section says. Its pseudocode stores them at the
-//! first loss of each RTT and again at the start of recovery, which loses the state before an earlier loss of
-//! the episode.
+//! The bounds are stored once per episode, as the text of the section says. Its pseudocode stores
+//! them at the first loss of each RTT and again at the start of recovery. This overwrites the state
+//! from the start of the episode.
 
 use super::Bandwidth;
 use super::Bbr3;

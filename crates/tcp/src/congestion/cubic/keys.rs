@@ -15,8 +15,8 @@ registry! {
 keys! {
     /// The keys of CUBIC.
     pub struct CubicKeys {
-        /// Whether it aims lower after a loss at a smaller window than the one before (RFC 9438 section
-        /// 4.7), which gives way to new flows.
+        /// Fast convergence: a loss at a smaller window than the previous one reduces the goal
+        /// further. This leaves capacity to new flows (RFC 9438 section 4.7).
         fast_convergence: bool = true, "RFC 9438 section 4.7, for a connection that is set to CUBIC";
         /// Version of CUBIC.
         cubic_version: CubicVersion = CubicVersion::Rfc9438, "the standard";

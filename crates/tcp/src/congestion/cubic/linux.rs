@@ -262,8 +262,9 @@ mod tests {
         (1..10_000).find(grows).unwrap()
     }
 
-    /// Behaviour of Linux: the window waits for 20 segments while no loss is known, be it that slow start ended without
-    /// one or that a timeout has made it forget. The curve alone, flat at 100 segments, would let it wait for 10 000.
+    /// Behaviour of Linux: the window waits for 20 segments while no loss is known. This is so
+    /// after slow start ended without a loss, and after an RTO discarded it. The curve alone, flat
+    /// at 100 segments, would wait for 10 000.
     #[test]
     fn without_a_loss_the_window_grows_by_one_in_twenty() {
         let mut cubic = cubic(SlowStartKind::Standard);
@@ -275,9 +276,10 @@ mod tests {
         assert_eq!(until_grown(&mut cubic, &mut window, 1000), 20);
     }
 
-    /// 1000 segments lost: 1000 * 717 / 1024 = 700.2 are left, 700. RFC 9438 figure 2: K = cbrt(300 / 0.4) = 9.086 s,
-    /// in 1024ths of a second with C = 410/1024 9300. In 100 ms the curve is 410/1024 (9300 - 102)^3 / 1024^3 = 290.2
-    /// segments below 1000, in whole ones 290, and so 10 above the window: one segment in 70.
+    /// 1000 segments lost: 1000 * 717 / 1024 = 700.2 are left, rounded down to 700. RFC 9438 figure
+    /// 2: K = cbrt(300 / 0.4) = 9.086 s. In 1024ths of a second with C = 410/1024, K is 9300. In
+    /// 100 ms the curve is 410/1024 (9300 - 102)^3 / 1024^3 = 290.2 segments below 1000, rounded to
+    /// 290. It is 10 above the window: one segment in 70.
     #[test]
     fn after_a_loss_the_window_follows_the_curve() {
         let mut cubic = cubic(SlowStartKind::Standard);
@@ -302,8 +304,8 @@ mod tests {
         assert_eq!((cubic.w_max, cubic.epoch.is_none()), (100, true));
     }
 
-    /// Behaviour of Linux: in the first second of congestion avoidance no RTT is looked at, so that the least
-    /// one, from which HyStart and the curve start, stays 100 ms.
+    /// Behaviour of Linux: in the first second of congestion avoidance RTTs are ignored. The
+    /// minimum RTT, which HyStart and the curve use, stays 100 ms.
     #[test]
     fn round_trips_of_the_first_second_do_not_count() {
         let mut cubic = cubic(SlowStartKind::HyStart);
@@ -318,7 +320,7 @@ mod tests {
 
     /// Behaviour of Linux: ten seconds with nothing outstanding do not move the curve.
     #[test]
-    fn time_with_nothing_outstanding_does_not_count() {
+    fn idle_time_does_not_count() {
         let mut cubic = cubic(SlowStartKind::Standard);
         let mut window = segments(100.0, 100.0);
         cubic.on_ack(&mut window, MSS, &ack(0, 100));

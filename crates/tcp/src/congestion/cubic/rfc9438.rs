@@ -6,9 +6,10 @@
 //! that window applies. A loss leaves 7/10 of the reduction basis.
 //!
 //! # References
-//! RFC 9438: figures 1 and 2 (W_cubic, K), section 4.2 (target), 4.3 (Reno-friendly region), 4.4 and 4.5
-//! (concave and convex region), 4.6 (multiplicative decrease), 4.7 (fast convergence), 4.8 (timeout), 4.9
-//! (spurious congestion events), 4.10 (slow start), 5.8 (application-limited time).
+//! RFC 9438: figures 1 and 2 (W_cubic, K), section 4.2 (target), 4.3 (Reno-friendly region), 4.4
+//! and 4.5 (concave and convex region), 4.6 (multiplicative decrease). Also sections 4.7 (fast
+//! convergence), 4.8 (timeout), 4.9 (spurious congestion events), 4.10 (slow start), 5.8
+//! (application-limited time).
 //!
 //! # Parameters
 //! `cubic_version = "rfc9438"`, `fast_convergence`, `slow_start`, `ack_counting`, `reduction_basis`,
@@ -180,14 +181,15 @@ impl Controller for Rfc9438 {
     }
 }
 
-/// The cube root of a number that is not negative, from IEEE sums, products and quotients alone, so that
-/// every machine gives the same bits; the standard library's may differ between machines.
+/// Returns the cube root of a non-negative number. It uses only IEEE sums, products and quotients,
+/// so that every machine gives the same bits. The standard library's result may differ between
+/// machines.
 fn cube_root(x: f64) -> f64 {
     if x <= 0.0 {
         return 0.0;
     }
-    // A third of the exponent is within an eighth of the root; each of Newton's steps then doubles the
-    // digits that are right: 3, 6, 12, 24, 48, all.
+    // A third of the exponent is within an eighth of the root. Each of Newton's steps then doubles
+    // the number of correct digits: 3, 6, 12, 24, 48, all.
     const BIAS: u64 = 1023 << 52;
     let mut root = f64::from_bits(x.to_bits() / 3 + BIAS / 3 * 2);
     for _ in 0..6 {
@@ -273,11 +275,11 @@ mod tests {
         }
     }
 
-    /// 100 segments lost, 70 left, K = 4.217163 s. At once W_cubic is 70 still, and W_est leads: 9/17 of a
-    /// seventieth more. 10 ms later it does not; the cubic will be at 100 - 0.4 (4.107163)^3 = 72.28685
-    /// segments in 100 ms, and the ACK adds its share of the way there.
+    /// 100 segments lost, 70 left, K = 4.217163 s. At first W_cubic is still 70 and W_est leads:
+    /// 9/17 of a seventieth more. 10 ms later W_cubic leads. In 100 ms the cubic reaches 100 - 0.4
+    /// (4.107163)^3 = 72.28685 segments, and the ACK adds its share of the difference.
     #[test]
-    fn an_ack_takes_a_share_of_the_way_to_the_next_round_trip() {
+    fn ack_adds_its_share_of_growth_to_the_target() {
         let (mut cubic, mut window) = after_loss(100.0, None);
         for (at_ms, want) in
             [(0, 70.0 + 9.0 / 17.0 / 70.0), (10, 70.007_563 + 2.279_29 / 70.007_563)]
@@ -340,10 +342,11 @@ mod tests {
         assert_eq!(cubic.state.epoch.unwrap().start, Time::ZERO + Duration::from_secs(10));
     }
 
-    /// Section 4.2: t counts from the beginning of the present congestion avoidance. A window that a pause took below ssthresh
-    /// begins another one when it is back: 100 were lost, so K is the cube root of (100 - 70) / 0.4 = 4.217 s from then on.
+    /// Section 4.2: t counts from the start of the current congestion avoidance. A window that a
+    /// pause reduced below ssthresh starts a new one when it reaches ssthresh again. 100 segments
+    /// were lost, so K is the cube root of (100 - 70) / 0.4 = 4.217 s from then on.
     #[test]
-    fn congestion_avoidance_behind_a_slow_start_begins_anew() {
+    fn congestion_avoidance_restarts_after_slow_start() {
         let (mut cubic, mut window) = after_loss(100.0, None);
         let rtt = Duration::from_ms(100);
         cubic.on_ack(&mut window, MSS, &ack(Duration::ZERO, rtt));

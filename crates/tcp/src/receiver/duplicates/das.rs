@@ -6,10 +6,10 @@
 //! duplicate ACK. With the same or a smaller time to live it does.
 //!
 //! # References
-//! Mao, Wen and Yeung, "Enhancing TCP performance in IP fast reroute", IEEE ICC 2012, section II. Its
-//! pseudocode lacks two branches: a duplicate ACK with an equal time to live if nothing was suppressed, and
-//! one with a smaller time to live. Both follow its text: "the rest of TCP remains unchanged". Its flag
-//! `DUP_ACK_SUPPRESS` changes no action and is omitted.
+//! Mao, Wen and Yeung, "Enhancing TCP performance in IP fast reroute", IEEE ICC 2012, section II.
+//! Its pseudocode lacks two branches: a duplicate ACK with a smaller time to live, or with an equal
+//! one if nothing was suppressed. Both follow its text: "the rest of TCP remains unchanged". Its
+//! flag `DUP_ACK_SUPPRESS` changes no action and is omitted.
 //!
 //! # Limitations
 //! - The last in-order segment counts as long as the gap exists. If the first segment on the shorter path is

@@ -1,14 +1,14 @@
 //! Duplicate-ACK suppression with a time limit.
 //!
 //! # Model
-//! As [`Das`](super::Das), but limited in time after the first suppressed segment, and after each in-order
-//! segment that leaves a gap before the suppressed ones. If the gap still exists then, up to three duplicate
-//! ACKs are sent at once, one per out-of-order segment: the sender needs three, and no further segment may
-//! arrive to trigger one. From then on, every out-of-order segment triggers its duplicate ACK. The next
-//! in-order segment resets the state.
+//! As [`Das`](super::Das), but limited in time after the first suppressed segment, and after each
+//! in-order segment that leaves a gap before the suppressed ones. If the gap still exists then, up
+//! to three duplicate ACKs are sent at once, one per out-of-order segment. The sender needs three,
+//! and possibly no further segment arrives to trigger one. From then on, every out-of-order segment
+//! triggers its duplicate ACK. The next in-order segment resets the state.
 //!
-//! With SACK, ACKs of in-order segments also omit the out-of-order segments during this time: three segments
-//! in a block count like three duplicate ACKs (RFC 6675, `IsLost`).
+//! With SACK, ACKs of in-order segments also omit the out-of-order segments during this time. The
+//! reason is that three segments in a block count like three duplicate ACKs (RFC 6675, `IsLost`).
 //!
 //! The limit bounds the time between overtaking segments and a segment that they overtook:
 //!
@@ -107,7 +107,7 @@ impl DasBounded {
 
     pub(super) fn answers(&mut self, segment: Seen) -> bool {
         if let Bound::RoundTrip(round_trip) = &mut self.bound {
-            round_trip.on_hole();
+            round_trip.on_gap();
         }
         if self.das.answers(segment) {
             return true;

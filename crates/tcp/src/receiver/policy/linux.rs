@@ -7,9 +7,9 @@
 //! - segments after a duplicate one, or after one that arrived more than an RTO after its predecessor;
 //! - segments that increase the receive window.
 //!
-//! The window grows by two segments per segment up to the buffer size. The buffer grows once per RTT in which
-//! more was delivered than in any RTT before (dynamic right-sizing): to twice that amount, and by twice the
-//! amount in proportion to the growth.
+//! The window grows by two segments per segment up to the buffer size. The buffer grows once per
+//! RTT in which more was delivered than in any earlier RTT (dynamic right-sizing). It grows to
+//! twice that amount, and by twice the amount in proportion to the growth.
 //!
 //! # References
 //! Behaviour of Linux 6.18, recorded (see the page on evidence); Fisk and Feng, "Dynamic right-sizing", 2001.
@@ -123,8 +123,8 @@ impl Linux {
         }
     }
 
-    pub(super) fn on_hole(&mut self) {
-        self.round_trip.on_hole();
+    pub(super) fn on_gap(&mut self) {
+        self.round_trip.on_gap();
     }
 
     pub(super) fn on_ack(&mut self, now: Time, next: Seq) {
@@ -143,8 +143,8 @@ mod tests {
     use crate::profile::Profile;
     use crate::receiver::Receiver;
 
-    /// Returns the number of segments per ACK of a transfer: flights of the given sizes, one segment per 1.2
-    /// ms, RTTs of 100 ms, after a SYN.
+    /// Returns the number of segments per ACK of a transfer after a SYN. Flights have the given
+    /// sizes, segments arrive every 1.2 ms, and RTTs are 100 ms.
     fn covered(flights: &[u32]) -> Vec<u32> {
         let config = Config { handshake: true, ..Profile::Linux6.config() };
         let mut receiver = Receiver::new(&config, Duration::ZERO);
@@ -171,9 +171,10 @@ mod tests {
         covered
     }
 
-    /// Linux 6.18, recorded: slow start of 600 segments over 10 Mb/s and 100 ms. Sixteen quick ACKs and six while
-    /// the window grows from 64 to 79 KB, then five pairs; what the second flight brought makes the buffer larger, and
-    /// each segment has an ACK again until the window has grown to that (31 here, 32 there), then pairs.
+    /// Linux 6.18, recorded: slow start of 600 segments over 10 Mb/s and 100 ms. Sixteen quick
+    /// ACKs, and six while the window grows from 64 to 79 KB, then five pairs. The second flight
+    /// enlarges the buffer. Each segment then has an ACK until the window has grown to the buffer
+    /// (31 here, 32 there), then pairs follow.
     #[test]
     fn each_segment_is_acknowledged_while_the_window_grows() {
         let want = [[1; 22].as_slice(), &[2; 5], &[1; 31], &[2; 3]].concat();

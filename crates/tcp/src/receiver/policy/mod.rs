@@ -61,9 +61,9 @@ impl AckPolicy {
     }
 
     /// Processes an out-of-order segment.
-    pub(super) fn on_hole(&mut self) {
+    pub(super) fn on_gap(&mut self) {
         if let AckPolicy::Linux(policy) = self {
-            policy.on_hole();
+            policy.on_gap();
         }
     }
 

@@ -1,10 +1,11 @@
 //! Loss recovery with selective acknowledgments.
 //!
 //! # Model
-//! A scoreboard says which segments have arrived and which are lost; a recovery retransmits the lost ones as fast as the
-//! window allows, in one round trip if possible. After a timeout only missing segments are retransmitted. In files of their
-//! own: loss detection ([`detection`]), the next segment ([`next_segment`]), the window ([`reduction`]), tail loss probes
-//! ([`probing`]) and undoing ([`undo`]).
+//! A scoreboard records received and lost segments. A recovery retransmits the lost ones as fast as
+//! the window allows, in one round trip if possible. After a timeout only missing segments are
+//! retransmitted. Separate files contain loss detection ([`detection`]), the next segment
+//! ([`next_segment`]), the window ([`reduction`]), tail loss probes ([`probing`]) and undoing
+//! ([`undo`]).
 //!
 //! # References
 //! RFC 6675 sections 4 and 5; RFC 2018 section 8 (forgetting at a timeout).
@@ -91,7 +92,7 @@ struct AckReport<'a> {
     delivery: Delivery,
 }
 
-/// Counts before an ACK or a timer, from which a reduction starts.
+/// Counts when an ACK arrives or a timer fires, from which a reduction starts.
 #[derive(Clone, Copy, Debug)]
 struct Before {
     outstanding: u32,
@@ -250,8 +251,8 @@ impl Sack {
         self.end_repair();
     }
 
-    /// Starts a recovery if a segment is lost and nothing is being repaired, or if an RTO is being repaired
-    /// and a retransmission was lost (`again`).
+    /// Starts a recovery if a segment is lost and no recovery is active. During the recovery from
+    /// an RTO, it starts one if a retransmission was lost (`again`).
     fn recover(&mut self, tcb: &mut Tcb, before: Before, again: bool) {
         let lost = self.board.next_lost().is_some();
         if self.begins_recovery(tcb, lost, again) {
@@ -285,7 +286,7 @@ impl Sack {
         let goes_on = tcb.is_reduced_enough();
         let reduces = tcb.reduce();
         if goes_on && self.reduction.is_some() {
-            // The reduction started by a mark continues as that of the recovery.
+            // The reduction started by a mark continues in the recovery.
             tcb.window.cwnd = cwnd;
             return;
         }
@@ -429,7 +430,7 @@ impl Recovery for Sack {
         self.schedule_probe(tcb, now);
     }
 
-    /// Returns the time of its own timers: probe and reordering window.
+    /// Returns the time at which the recovery's timers fire: probe and reordering window.
     fn deadline(&self) -> Option<Time> {
         [self.probe.deadline(), self.detection.deadline()].into_iter().flatten().min()
     }

@@ -5,8 +5,8 @@
 //! ssthresh to the initial flight. Below, a bound limits sending.
 //!
 //! # References
-//! RFC 6937 section 3 (the two fixed bounds); RFC 9937 section 6 (the bound that depends on the progress of
-//! recovery, and the flight without SACKed data).
+//! RFC 6937 section 3 (the two fixed bounds). RFC 9937 section 6 (the bound that depends on the
+//! progress of recovery, and the flight without SACKed data).
 //!
 //! # Parameters
 //! `rate_reduction`: `prr-crb` and `prr-ssrb` of RFC 6937, `prr` of RFC 9937.
@@ -48,8 +48,8 @@ enum Bound {
 impl ProportionalRateReduction {
     /// Starts a reduction at the beginning of a recovery; `None` if it takes effect immediately.
     ///
-    /// `outstanding` is FlightSize before the ACK that starts it, and `sacked` the number of SACKed segments
-    /// at that time; like `ssthresh`, both are in segments.
+    /// `outstanding` is FlightSize when the ACK that starts the recovery arrives, and `sacked` the
+    /// number of SACKed segments at that time. Like `ssthresh`, both are in segments.
     pub(super) fn begin(
         kind: RateReduction,
         outstanding: u32,
@@ -108,8 +108,9 @@ mod tests {
         count
     }
 
-    /// Computed by hand from RFC 6937 section 3: 20 segments in flight, the first lost, ssthresh 10, so 16 in
-    /// flight at the third duplicate ACK. Every other ACK sends until ssthresh is reached, then every one.
+    /// Computed by hand from RFC 6937 section 3: 20 segments in flight, the first lost, ssthresh
+    /// 10. At the third duplicate ACK 16 are in flight. Every other ACK sends until ssthresh is
+    /// reached, then every one.
     #[test]
     fn half_a_window_is_spread_over_the_round_trip() {
         let mut prr = ProportionalRateReduction::begin(RateReduction::PrrSsrb, 20, 0, 10).unwrap();
@@ -126,7 +127,7 @@ mod tests {
     /// Computed by hand from RFC 6937 section 3: 20 in flight, 15 lost, ssthresh 10, so 2 in flight at the
     /// third duplicate ACK. The conservative bound sends the delivered number, the other one more per ACK.
     #[test]
-    fn heavy_losses_are_bounded_by_what_was_delivered() {
+    fn heavy_losses_are_bounded_by_the_delivered_data() {
         for (kind, want) in
             [(RateReduction::PrrCrb, [1, 1, 1]), (RateReduction::PrrSsrb, [2, 2, 2])]
         {

@@ -7,9 +7,9 @@ use crate::acknowledgment::Ack;
 use crate::config::Measurement;
 use crate::tcb::Tcb;
 
-/// Takes the RTT sample of an ACK that has not been counted, if any: of the newest segment for congestion
-/// control, and of the oldest for the timer. With per-network state, only segments sent since the last change
-/// of network are measured.
+/// Takes the RTT sample of an ACK that has not been counted, if any. Congestion control gets the
+/// newest segment's RTT, the timer the oldest's. With per-network state, only segments sent since
+/// the last change of network are measured.
 pub(super) fn measure(
     tcb: &mut Tcb,
     now: Time,

@@ -1,8 +1,8 @@
 //! Scoreboard of a SACK sender.
 //!
 //! # Model
-//! For each segment between the cumulative ACK and the highest one sent: time of the last transmission, and
-//! whether it was retransmitted, is SACKed, or is considered lost.
+//! One entry per segment between the cumulative ACK and the highest one sent. It holds the time of
+//! the last transmission, and whether the segment was retransmitted, SACKed, or considered lost.
 //!
 //! # References
 //! RFC 6675 section 3 (scoreboard), section 4 (`Update`, `SetPipe`, `NextSeg` rule 1).
@@ -57,7 +57,7 @@ pub(super) struct Scoreboard {
     /// Segments awaiting retransmission: considered lost, with no retransmission in flight.
     waiting: BTreeSet<Seq>,
     /// Losses detected since the last query, if they are recorded.
-    untold: Option<Vec<Seq>>,
+    unreported: Option<Vec<Seq>>,
     /// Counts per network, with per-network state.
     pub(super) by_network: Option<Box<CountsByNetwork>>,
 }
@@ -65,12 +65,12 @@ pub(super) struct Scoreboard {
 impl Scoreboard {
     /// Creates an empty scoreboard. `tells`: it records detected losses.
     pub(super) fn new(tells: bool) -> Self {
-        Scoreboard { untold: tells.then(Vec::new), ..Scoreboard::default() }
+        Scoreboard { unreported: tells.then(Vec::new), ..Scoreboard::default() }
     }
 
     /// Takes the losses detected since the last call, in order of detection.
     pub(super) fn newly_lost(&mut self) -> impl Iterator<Item = Seq> + '_ {
-        self.untold.iter_mut().flat_map(|lost| lost.drain(..))
+        self.unreported.iter_mut().flat_map(|lost| lost.drain(..))
     }
 
     /// Returns the oldest segment that is not cumulatively acknowledged.
@@ -87,7 +87,7 @@ impl Scoreboard {
         u32::try_from(self.segments.len()).unwrap_or(u32::MAX)
     }
 
-    /// Returns one past the highest SACKed segment; `una` if there is none.
+    /// Returns one past the highest SACKed segment; `una` without any.
     pub(super) fn highest_sacked(&self) -> Seq {
         self.sacked.end().unwrap_or(self.una)
     }
@@ -219,7 +219,7 @@ impl Scoreboard {
             return;
         }
         let Scoreboard { una, segments, sacked, waiting, by_network, .. } = self;
-        let (mut news, mut lost, mut resent) = (0, 0, 0);
+        let (mut newly_sacked, mut lost, mut resent) = (0, 0, 0);
         sacked.insert(start, end, |from, to| {
             for seq in from.until(to) {
                 let place = (seq - *una) as usize;
@@ -229,7 +229,7 @@ impl Scoreboard {
                 if segment.waits() {
                     waiting.remove(&seq);
                 }
-                news += 1;
+                newly_sacked += 1;
                 lost += u32::from(std::mem::take(&mut segment.lost));
                 resent += u32::from(std::mem::take(&mut segment.resent));
                 segment.sacked = true;
@@ -238,7 +238,7 @@ impl Scoreboard {
                 }
             }
         });
-        self.sacked_count += news;
+        self.sacked_count += newly_sacked;
         self.lost_count -= lost;
         self.resent_count -= resent;
     }
@@ -259,7 +259,7 @@ impl Scoreboard {
         if segment.waits() {
             self.waiting.insert(seq);
         }
-        self.untold.as_mut().into_iter().for_each(|lost| lost.push(seq));
+        self.unreported.as_mut().into_iter().for_each(|lost| lost.push(seq));
         true
     }
 
@@ -279,7 +279,7 @@ impl Scoreboard {
             networks.on_change(place, before, *segment);
         }
         self.waiting.insert(seq);
-        self.untold.as_mut().into_iter().for_each(|lost| lost.push(seq));
+        self.unreported.as_mut().into_iter().for_each(|lost| lost.push(seq));
         true
     }
 
@@ -359,8 +359,8 @@ mod tests {
         Seq::new(number)
     }
 
-    /// RFC 6675 section 4, `NextSeg` rule 1: the lowest lost segment that was not retransmitted, also while a
-    /// segment not considered lost is in flight twice, like a probe.
+    /// RFC 6675 section 4, `NextSeg` rule 1: the lowest lost segment that was not retransmitted.
+    /// This holds also while a segment not considered lost is in flight twice, like a probe.
     #[test]
     fn probe_in_flight_does_not_delay_lost_segments() {
         let mut board = five_sent();

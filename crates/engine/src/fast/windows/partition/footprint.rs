@@ -1,10 +1,11 @@
 //! Footprints: the ports and endpoints that one event may affect.
 //!
 //! # Model
-//! An event of the fast engine is the arrival of a packet behind a port, or a timer of an endpoint. It affects the port
-//! that the packet enters next, further ports and the endpoint while the packet continues early, and the output port of
-//! an endpoint. All links of a bundle form one group, because their queues determine the choice, and so do the next
-//! hops of an ECMP label.
+//! An event of the fast engine is the arrival of a packet behind a port, or a timer of an endpoint.
+//! It affects the port that the packet enters next, and the output port of an endpoint. While the
+//! packet continues early, it also affects further ports and the endpoint. All links of a bundle
+//! form one group, because their queues determine the choice, and so do the next hops of an ECMP
+//! label.
 //!
 //! Invariant: an event affects vertices of one group only, and waits in the queue of that group.
 //!

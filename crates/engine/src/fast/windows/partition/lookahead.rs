@@ -1,14 +1,15 @@
 //! Lookahead: minimum time from the event that sends a packet to the packet's arrival at another vertex.
 //!
 //! # Model
-//! A packet that enters a port at time t arrives behind its link at t plus the link delay or later. If it entered the
-//! port early, the event began before t by the delays of all links that the packet passed early in this event
-//! ([`EventStart`]). The lookahead of a channel is the sum of these delays.
+//! A packet that enters a port at time t arrives behind its link at t plus the link delay or later.
+//! If it entered the port early, the event began earlier than t, by the delays of all links passed
+//! early in this event ([`EventStart`]). The lookahead of a channel is the sum of these delays.
 //!
-//! An endpoint that takes packets early has a lookahead equal to their advance: the event that delivers a packet begins
-//! that much before the packet arrives. Its timers must not have less, so they also fire in advance, by at most the
-//! advance of every packet (*timer advance*). This is safe: when all events up to (due time - advance) have been
-//! executed, all packets that reach the endpoint before the due time have reached it.
+//! An endpoint that takes packets early has a lookahead equal to their advance. The event that
+//! delivers a packet begins that much before the packet arrives. Its timers must not have less, so
+//! they also fire in advance, by at most the advance of every packet (*timer advance*). This is
+//! safe. After all events up to (due time - advance), all packets that reach the endpoint before
+//! the due time have reached it.
 //!
 //! Invariant: the packets of an event executed at time t arrive in other logical processes at t + lookahead or later.
 //!

@@ -90,8 +90,8 @@ impl ChannelGraph<'_> {
     /// Returns the level of each group, which exceeds the levels of all groups with near channels to it.
     ///
     /// # Errors
-    /// Returns the groups of each cycle of near channels, if there is one. A group outside any cycle is a list of its
-    /// own.
+    /// Returns the groups of each cycle of near channels, if there is one. A group outside any
+    /// cycle is a separate list.
     fn levels(&self, groups: &Numbered, window: u64) -> Result<Vec<usize>, Vec<Vec<usize>>> {
         let near = self.near_groups(groups, window);
         let mut graph = DiGraph::<(), ()>::with_capacity(groups.count, near.len());

@@ -64,7 +64,7 @@ impl Maker<'_> {
         self.net.plain(from, to, false);
     }
 
-    /// A node whose name begins like this, or any where there is none.
+    /// Returns a node whose name begins like this, or any node without a match.
     fn node_called(&mut self, name: &str) -> String {
         let nodes = self.net.nodes.iter().filter(|node| node.starts_with(name));
         let nodes: Vec<String> = nodes.cloned().collect();

@@ -35,7 +35,7 @@ pub(super) struct SentOn {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Delivered {
     pub(super) seq: Seq,
-    /// State before the ACK.
+    /// State when the ACK arrives.
     pub(super) segment: Outstanding,
     pub(super) sent_on: SentOn,
     /// `true`: reported by SACK.

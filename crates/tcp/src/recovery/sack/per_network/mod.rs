@@ -1,22 +1,23 @@
 //! SACK loss recovery with separate state per network.
 //!
 //! # Model
-//! Scoreboard and tail loss probe belong to the connection. Each network has its own loss detection, recovery
-//! phase, reduction and undo state: those of a [`Sack`]. One of them is *in view* at a time, at the place of
-//! the only one in an undivided connection. An ACK is divided among networks, each of which processes its
-//! share in view.
+//! Scoreboard and tail loss probe belong to the connection. Each network has its own loss
+//! detection, recovery phase, reduction and undo state, as in a [`Sack`]. One of them is *in view*
+//! at a time, at the place of the only one in an undivided connection. An ACK is divided among
+//! networks, each of which processes its share in view.
 //!
-//! The loss detection declares a segment lost only because of later segments on the same network, because
-//! another network may be faster. RACK declares it lost after the reordering window plus the mean of its own
-//! network's RTT and the longest RTT. Duplicate counting leaves it to the timer. Lost segments are
-//! retransmitted on the active network.
+//! The loss detection declares a segment lost only because of later segments on the same network,
+//! because another network may be faster. RACK declares it lost after the reordering window plus
+//! the mean of its network's RTT and the longest RTT. Duplicate counting leaves it to the timer.
+//! Lost segments are retransmitted on the active network.
 //!
 //! # References
-//! See [`crate::networks`]. The wait for a gap after a change of networks is a decision of OpTCP: the
-//! authors' kernel has one RACK per connection, and the paper leaves such losses to RACK-TLP and the timer.
+//! See [`crate::networks`]. The wait for a gap after a change of networks is a decision of OpTCP.
+//! The authors' kernel has one RACK per connection, and the paper leaves such losses to RACK-TLP
+//! and the timer.
 //!
 //! # Parameters
-//! `path_state`, and those of [`Sack`].
+//! `path_state`, and the parameters of [`Sack`].
 //!
 //! # Limitations
 //! Segments that an RTO marks as lost reduce the window of the active network only. After an undo, all
@@ -149,7 +150,7 @@ impl SackPerNetwork {
         }
     }
 
-    /// Returns the counts before an ACK or a timer, for a network with these counts.
+    /// Returns the counts of a network when an ACK arrives or a timer fires.
     fn before(counts: Counts) -> Before {
         Before { outstanding: counts.outstanding, sacked: counts.sacked }
     }
@@ -267,7 +268,7 @@ impl SackPerNetwork {
         self.sack.set_window(tcb, delivery.segments, safe, event, phase_before);
     }
 
-    /// Returns whether the counts of all networks add up to those of the scoreboard.
+    /// Returns whether the counts of all networks add up to the scoreboard's.
     fn adds_up(&self) -> bool {
         let each = self.sack.board.by_network.iter().flat_map(|counts| &counts.each);
         let sum = each.fold(Counts::default(), |sum, counts| Counts {
