@@ -119,13 +119,14 @@ def test_a_flow_is_measured_from_its_first_data():
     data = [[0, -1, 1, 0], [1e9, 0, 1, 0], [1e9, 1, 1, 2], [1.5e9, 1, 2, 0]]
     acks = [[0.9e9, 0], [1.2e9, mss], [1.7e9, 2 * mss], [1.8e9, 2 * mss]]
     rows = [[1.1, 0, 10, 2**31 - 1, 0], [1.3, 3, 5, 7, mss], [1.6, 3, 6, 7, mss], [1.75, 0, 7, 9, 2 * mss]]
-    assert kernel_runs.measured(rows, {"data": data, "ack": acks}, 2) == {
+    assert kernel_runs.measured(rows, {"data": data, "ack": acks}, 2, step=0.25) == {
         "begin_s": 1.0,
         "completion_s": 0.7,
         "first_loss_s": 0.0,
         "lost": 1,
         "retransmissions": 1,
         "retransmitted_s": [0.5, 0.5],
+        "stall_s": [0.2, 0.7],
         "acks": 3,
         "ssthresh": [7, 9],
         "greatest_cwnd": 10,
@@ -149,7 +150,7 @@ def test_unsuitable_machine_has_a_message(monkeypatch, tmp_path, capsys, user, d
     monkeypatch.setattr(kernel_runs, "PROGRAMS", ())
     monkeypatch.setattr(kernel_runs, "available", lambda: CONTROLS)
     with pytest.raises(SystemExit) as stopped:
-        kernel_runs.check_machine(asked)
+        kernel_runs.check_machine("kernel", asked)
     assert stopped.value.code == 2
     assert said in capsys.readouterr().err
 

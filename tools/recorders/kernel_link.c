@@ -2,13 +2,16 @@
  *
  * From the sender's device to the receiver's (both given as file descriptors): scripted losses, a drop-tail queue
  * with a service rate, and a delay. In the reverse direction: a delay. Delays change at given times, counted from the
- * first SYN, for packets that leave the queue from then on; packets may overtake. Ports distinguish flows.
+ * first SYN, for packets that leave the queue from then on; packets may overtake. An outage loses the packets that are
+ * between queue and receiver at some time from FROM to TO (DIRECTION: 1 forward, 2 reverse, 3 both). Ports distinguish
+ * flows.
  *
- *   kernel_link SENDER RECEIVER RATE QUEUE (delay AT FORWARD BACK | lost FLOW SEGMENT TRANSMISSION)...
+ *   kernel_link SENDER RECEIVER RATE QUEUE
+ *       (delay AT FORWARD BACK | lost FLOW SEGMENT TRANSMISSION | outage FROM TO DIRECTION)...
  *
  * in bit/s, packets and nanoseconds; segment -1 is the SYN. When standard input ends, it writes the carried packets:
  *
- *   data FLOW SENT SEGMENT TRANSMISSION FATE      fate: 0 forwarded, 1 scripted loss, 2 queue full
+ *   data FLOW SENT SEGMENT TRANSMISSION FATE      fate: 0 forwarded, 1 scripted loss, 2 queue full, 3 outage
  *   ack FLOW ARRIVES ACKNOWLEDGED [FROM-TO]...    in bytes; SACK blocks
  *   late PACKETS MEAN MAXIMUM                     lateness of forwarded packets
  */
@@ -35,6 +38,7 @@ typedef int64_t ns;
 typedef struct { ns due; int to, bytes; unsigned char *data; } packet;
 typedef struct { ns at, forward, back; } path;
 typedef struct { int flow, segment, transmission; } loss;
+typedef struct { ns from, to; int direction; } outage;
 typedef struct { ns at; int kind, flow, a, b, fate, ranges; uint32_t range[2 * RANGES]; } event;
 
 static packet heap[UNDER_WAY];
@@ -42,10 +46,11 @@ static ns leaving[UNDER_WAY], origin;
 static unsigned first_leaving, end_leaving;
 static path paths[LISTED];
 static loss losses[LISTED];
+static outage outages[LISTED];
 static event *events;
 static uint32_t initial[FLOWS];
 static unsigned char *sent[FLOWS];
-static int waiting, listed_paths, listed_losses, happened;
+static int waiting, listed_paths, listed_losses, listed_outages, happened;
 
 static ns now(void)
 {
@@ -107,6 +112,14 @@ static int named(int flow, int segment, int transmission)
     return 0;
 }
 
+/* Returns whether an outage meets a packet that is on the link from `leaves` until `due`. */
+static int cut(ns leaves, ns due, int direction)
+{
+    for (int i = 0; i < listed_outages; i++)
+        if (outages[i].direction & direction && leaves - origin < outages[i].to && due - origin > outages[i].from) return 1;
+    return 0;
+}
+
 static int forward(ns time, const unsigned char *data, int bytes, ns rate, unsigned queue, ns *due)
 {
     const unsigned char *tcp = data + (data[0] & 15) * 4;
@@ -126,13 +139,15 @@ static int forward(ns time, const unsigned char *data, int bytes, ns rate, unsig
     }
     while (first_leaving != end_leaving && leaving[first_leaving % UNDER_WAY] <= time) first_leaving++;
     if (!fate && end_leaving - first_leaving >= queue) fate = 2;
-    if (syn || payload > 0) note(time, 0, flow, segment, transmission, fate);
+    event *one = syn || payload > 0 ? note(time, 0, flow, segment, transmission, fate) : 0;
     if (fate) return 0;
     ns free_at = first_leaving != end_leaving ? leaving[(end_leaving - 1) % UNDER_WAY] : time;
     ns leaves = free_at + bytes * 8000000000LL / rate;
     leaving[end_leaving++ % UNDER_WAY] = leaves;
     *due = leaves + path_at(leaves)->forward;
-    return 1;
+    if (!cut(leaves, *due, 1)) return 1;
+    if (one) one->fate = 3;
+    return 0;
 }
 
 static int back(ns time, const unsigned char *data, ns *due)
@@ -141,6 +156,7 @@ static int back(ns time, const unsigned char *data, ns *due)
     int flow = half(tcp) - FIRST_PORT;
     if (flow < 0 || flow >= FLOWS) return 0;
     *due = time + path_at(time)->back;
+    if (cut(time, *due, 2)) return 0;
     if (tcp[13] & 2) return 1;
     event *one = note(*due, 1, flow, (int)(word(tcp + 8) - initial[flow]), 0, 0);
     for (const unsigned char *option = tcp + 20; option < end && *option; option += *option == 1 ? 1 : option[1]) {
@@ -176,8 +192,9 @@ int main(int words, char **word_at)
     for (int at = 5; at + 3 < words; at += 4) {
         ns number[3];
         for (int i = 0; i < 3; i++) number[i] = atoll(word_at[at + 1 + i]);
-        if (listed_paths == LISTED || listed_losses == LISTED) fail("words");
+        if (listed_paths == LISTED || listed_losses == LISTED || listed_outages == LISTED) fail("words");
         if (word_at[at][0] == 'd') paths[listed_paths++] = (path){number[0], number[1], number[2]};
+        else if (word_at[at][0] == 'o') outages[listed_outages++] = (outage){number[0], number[1], (int)number[2]};
         else losses[listed_losses++] = (loss){(int)number[0], (int)number[1], (int)number[2]};
     }
     ns spin = 1500 * 8000000000LL / rate / 4;

@@ -1,4 +1,4 @@
-"""Record Linux's TCP in the set-ups of ``kernel_worlds.toml``, into ``kernel_runs.json`` next to it.
+"""Record Linux's TCP in the set-ups of ``kernel_worlds.toml`` and ``kernel_outages.toml``, into files next to them.
 
 The machine's own kernel sends between two network namespaces, each with a TUN device. Between them ``kernel_link.c``
 is the link, in real time. The program needs root, ``/dev/net/tun`` and a C compiler; no packet leaves the machine.
@@ -8,7 +8,8 @@ maximum above :data:`LATEST_S` or a mean above :data:`LATE_S` is discarded and r
 All kernel settings have their defaults, except for buffers: the sender's never limits, and the set-up gives the
 receiver's. A large receive buffer comes with an initial window of 2000 segments.
 
-Usage: python tools/recorders/kernel_runs.py [--repetitions N] [--anew] [--traces FOLDER] [WORLD|CONTROL ...]
+Usage: python tools/recorders/kernel_runs.py [--experiment outages] [--repetitions N] [--anew] [--traces FOLDER]
+[WORLD|CONTROL ...]
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ from typing import Any
 
 from linux_uml_runs import ADDRESS, NO_THRESHOLD, SETTINGS, child, network_end, shell
 from optcp.errors import nearest
-from optcp_papers.evidence.kernel_worlds import CONTROLS, MSS_BYTES, Flow, World, worlds
+from optcp_papers.evidence.kernel_worlds import CONTROLS, DIRECTIONS, FILES, MSS_BYTES, Flow, World, worlds
 from records import RECORDS
 
 Run = dict[str, Any]
@@ -42,12 +43,12 @@ Run = dict[str, Any]
 
 HERE = Path(__file__).resolve()
 LINK = HERE.with_name("kernel_link.c")
-OUT = RECORDS / "kernel_runs.json"
+OUT = {"kernel": RECORDS / "kernel_runs.json", "outages": RECORDS / "kernel_outages.json"}
 REPETITIONS = 5
 MOST_TRIES = 4
 """Attempts per repetition before the machine counts as too busy."""
 LATE_S, LATEST_S = 50e-6, 2e-3
-STEP = 0.25
+STEPS = {"kernel": 0.25, "outages": 0.1}
 """Interval of a series, in s."""
 SAMPLE_S = 0.001
 LIMIT_S = 60
@@ -162,6 +163,9 @@ def transfer(link: Path, world: World, control: str) -> tuple[list[Any], str]:
         words += ["delay", round(at * 1e9), round(there * 1e6), round(back * 1e6)]
     for segment, nth in world.lost:
         words += ["lost", 0, segment, nth]
+    for outage in world.outages:
+        times = (round(outage.start_s * 1e9), round(outage.end_s * 1e9))
+        words += ["outage", *times, 1 + DIRECTIONS.index(outage.direction)]
     process = subprocess.Popen(  # noqa: S603 - compiled from the file beside this one
         [str(link), *map(str, words)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, pass_fds=devices
     )
@@ -192,8 +196,21 @@ def parse_link_output(text: str) -> tuple[dict[int, dict[str, list[list[int]]]],
     return flow, late
 
 
-def measured(rows: list[list[float]], passed: dict[str, list[list[int]]], segments: int) -> Run:
-    """Return the behaviour of one flow; times in s from its first data."""
+def longest_stall(begin: float, acks: Sequence[tuple[int, int]], failed: float) -> tuple[float, float]:
+    """Return start and end of the longest time without an ACK of new data that ends after ``failed``."""
+    times, highest = [begin], 0
+    for at, acked in acks:
+        if acked > highest:
+            times.append(at)
+            highest = acked
+    stalls = [pair for pair in itertools.pairwise(times) if pair[1] > failed]
+    return max(stalls, key=lambda pair: pair[1] - pair[0], default=(begin, begin))
+
+
+def measured(
+    rows: list[list[float]], passed: dict[str, list[list[int]]], segments: int, step: float, failed: float = 0
+) -> Run:
+    """Return the behaviour of one flow whose link fails at ``failed`` ns; times in s from its first data."""
     data = [item for item in passed["data"] if item[1] >= 0]
     begin = data[0][0]
     acks = [(at, acked) for at, acked in passed["ack"] if at > begin]
@@ -209,7 +226,7 @@ def measured(rows: list[list[float]], passed: dict[str, list[list[int]]], segmen
         if row[3] < NO_THRESHOLD and thresholds[-1:] != [row[3]]:
             thresholds.append(int(row[3]))
     times = [row[0] - begin / 1e9 for row in rows]
-    at = [bisect.bisect(times, STEP * number) - 1 for number in range(1, int((end or 0) / STEP) + 1)]
+    at = [bisect.bisect(times, step * number) - 1 for number in range(1, int((end or 0) / step) + 1)]
     return {
         "begin_s": round((begin - passed["data"][0][0]) / 1e9, 4),
         "completion_s": end,
@@ -217,6 +234,7 @@ def measured(rows: list[list[float]], passed: dict[str, list[list[int]]], segmen
         "lost": len(lost),
         "retransmissions": len(again),
         "retransmitted_s": [again[0], again[-1]] if again else [],
+        "stall_s": [since(time) for time in longest_stall(begin, acks, failed)],
         "acks": len(acks),
         "ssthresh": thresholds,
         "greatest_cwnd": max(int(row[2]) for row in rows),
@@ -226,7 +244,7 @@ def measured(rows: list[list[float]], passed: dict[str, list[list[int]]], segmen
     }
 
 
-def repetition(link: Path, world: World, control: str, traces: Path | None) -> list[Run] | None:
+def repetition(link: Path, world: World, control: str, traces: Path | None, step: float) -> list[Run] | None:
     """Run a set-up once over a link that was not late; None if all attempts were late."""
     for _ in range(MOST_TRIES):
         samples, output = transfer(link, world, control)
@@ -235,8 +253,9 @@ def repetition(link: Path, world: World, control: str, traces: Path | None) -> l
             traces.with_suffix(".link").write_text(output, encoding="ascii")
             traces.with_suffix(".samples").write_text(json.dumps(samples), encoding="ascii")
         if packets and late_ns / 1e9 <= LATE_S and latest_ns / 1e9 <= LATEST_S:
+            failed = min((outage.start_s * 1e9 for outage in world.outages), default=0)
             flows = enumerate(zip(samples, world.flows, strict=True))
-            runs = [measured(rows, passed[number], flow.segments) for number, (rows, flow) in flows]
+            runs = [measured(rows, passed[number], flow.segments, step, failed) for number, (rows, flow) in flows]
             return [run | {"late_us": [late_ns / 1e3, latest_ns / 1e3]} for run in runs]
         sys.stdout.write(f"late by {late_ns / 1e3:g} us in the mean and {latest_ns / 1e3:g} us at most: again\n")
     return None
@@ -248,7 +267,7 @@ def fail(why: str) -> None:
     raise SystemExit(2)
 
 
-def check_machine(asked: Sequence[str]) -> None:
+def check_machine(experiment: str, asked: Sequence[str]) -> None:
     """Check that this machine can record, and that the requested names exist."""
     if os.geteuid():
         fail("recording needs root, for network namespaces and real-time priority")
@@ -260,7 +279,7 @@ def check_machine(asked: Sequence[str]) -> None:
     for control in CONTROLS:
         if control not in available():
             fail(f"this kernel has no `{control}`, only {', '.join(available())}")
-    known = (*worlds(), *CONTROLS)
+    known = (*worlds(experiment), *CONTROLS)
     for name in asked:
         if name not in known:
             fail(f"there is no world or control {name!r}; {nearest(name, known)}")
@@ -271,12 +290,12 @@ def available() -> Sequence[str]:
     return Path("/proc/sys/net/ipv4/tcp_available_congestion_control").read_text(encoding="ascii").split()
 
 
-def record(asked: Sequence[str], repetitions: int, traces: Path | None, *, anew: bool) -> None:
+def record(experiment: str, asked: Sequence[str], repetitions: int, traces: Path | None, *, anew: bool) -> None:
     """Record the missing repetitions of the requested set-ups, and keep earlier recordings."""
-    known = worlds()
+    known, out, step = worlds(experiment), OUT[experiment], STEPS[experiment]
     names = [name for name in known if name in asked] or list(known)
     controls = [control for control in CONTROLS if control in asked] or list(CONTROLS)
-    runs = json.loads(OUT.read_text(encoding="utf-8"))["runs"] if OUT.exists() else {}
+    runs = json.loads(out.read_text(encoding="utf-8"))["runs"] if out.exists() else {}
     missing: list[str] = []
     with tempfile.TemporaryDirectory() as place:
         link = Path(place) / "link"
@@ -285,7 +304,7 @@ def record(asked: Sequence[str], repetitions: int, traces: Path | None, *, anew:
             done = [] if anew else runs.get(name, {}).get(control, [])
             for number in range(len(done), repetitions):
                 trace = traces / f"{name}-{control}-{number}" if traces else None
-                if run := repetition(link, known[name], control, trace):
+                if run := repetition(link, known[name], control, trace, step):
                     done.append(run)
             if len(done) < repetitions:
                 missing.append(f"{name} {control}: {len(done)} of {repetitions}")
@@ -296,14 +315,14 @@ def record(asked: Sequence[str], repetitions: int, traces: Path | None, *, anew:
             late = [max(run[0]["late_us"][at] for run in done) for at in (0, 1)]
             sys.stdout.write(f"{name} {control} {ends} late {late[0]:.1f}, {late[1]:.0f} us\n")
             sys.stdout.flush()
-            write({name: runs[name] for name in known if name in runs})
+            write({name: runs[name] for name in known if name in runs}, out, step)
     if missing:
         raise SystemExit("this machine was too busy to keep real time: " + "; ".join(missing))
 
 
-def write(runs: dict[str, dict[str, list[list[Run]]]]) -> None:
+def write(runs: dict[str, dict[str, list[list[Run]]]], out: Path, step: float) -> None:
     """Write the recordings, one line per repetition."""
-    head = {"kernel": f"Linux {platform.release().partition('-')[0]}", "mss": MSS_BYTES, "step_s": STEP}
+    head = {"kernel": f"Linux {platform.release().partition('-')[0]}", "mss": MSS_BYTES, "step_s": step}
     worlds_text = []
     for name, by_control in runs.items():
         lines = []
@@ -312,21 +331,22 @@ def write(runs: dict[str, dict[str, list[list[Run]]]]) -> None:
             lines.append(f'  "{control}": [\n{texts}\n  ]')
         worlds_text.append(f' "{name}": {{\n' + ",\n".join(lines) + "\n }")
     text = json.dumps(head)[:-1] + ',\n"runs": {\n' + ",\n".join(worlds_text) + "\n}}\n"
-    OUT.write_text(text, encoding="utf-8")
+    out.write_text(text, encoding="utf-8")
 
 
 def main() -> None:
     """Record what the command line requests."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--experiment", choices=FILES, default="kernel", help="which set-ups")
     parser.add_argument("--repetitions", type=int, default=REPETITIONS, help="how many there are to be then")
     parser.add_argument("--anew", action="store_true", help="throw away what is recorded of what is asked for")
     parser.add_argument("--traces", type=Path, help="a folder for what passed, packet by packet, and for samples")
     parser.add_argument("asked", nargs="*", metavar="WORLD|CONTROL")
     options = parser.parse_args()
-    check_machine(options.asked)
+    check_machine(options.experiment, options.asked)
     if options.traces:
         options.traces.mkdir(parents=True, exist_ok=True)
-    record(options.asked, options.repetitions, options.traces, anew=options.anew)
+    record(options.experiment, options.asked, options.repetitions, options.traces, anew=options.anew)
 
 
 if __name__ == "__main__":

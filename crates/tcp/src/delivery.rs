@@ -179,6 +179,11 @@ impl DeliveryRate {
         }
     }
 
+    /// Records that the current ACK reports duplicates of retransmissions, which were delivered, too.
+    pub(crate) fn on_duplicates(&mut self, segments: u32) {
+        self.delivered += u64::from(segments);
+    }
+
     /// Completes the current ACK, which acknowledges everything below `una`, and returns its deliveries.
     pub(crate) fn finish_ack(&mut self, una: Seq, now: Time) -> Delivered {
         self.marks.advance(una);

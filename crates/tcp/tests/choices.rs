@@ -146,9 +146,9 @@ fn every_ack_may_measure_segments_sent_once() {
 }
 
 /// Linux's profile starts with ten segments of 1460 - 12 bytes. ACKs grow the window by the
-/// acknowledged amount. The RTO of a path of 50 ms is 250 ms, 63 ticks from tick 12: the timer wheel
-/// fires at the next multiple of 8 after 75, 320 ms. A loss leaves 7/10 of a window of 20, and RACK
-/// detects it without a third duplicate ACK.
+/// acknowledged amount. The RTO of a path of 50 ms is 250 ms, 63 ticks from tick 12. The timer wheel
+/// fires at the next multiple of 8 after tick 75, at 320 ms. A loss leaves 7/10 of a window of 20, and
+/// RACK detects it without a third duplicate ACK.
 #[test]
 fn linux_profile_follows_its_defaults() {
     // A probe would precede the RTO.

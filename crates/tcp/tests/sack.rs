@@ -337,8 +337,8 @@ fn without_sack_a_timeout_goes_back_or_sends_one_segment_at_a_time() {
 }
 
 /// RFC 8985 section 7.2 probes established connections only. After an unanswered SYN, only the SYN
-/// is retransmitted when the RTO of RFC 6298 (2.1), 1 s, fires: after 250 ticks, which the timer
-/// wheel extends to the next multiple of 8, 256.
+/// is retransmitted when the RTO of RFC 6298 (2.1), 1 s, fires. The timer wheel extends its 250 ticks
+/// to the next multiple of 8, 256.
 #[test]
 fn a_syn_without_an_answer_is_not_probed() {
     let config = Config { handshake: true, ..Profile::Linux6.config() };

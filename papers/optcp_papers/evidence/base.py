@@ -87,8 +87,8 @@ class Result:
         Name and subject.
     about
         Paragraphs: scenario, definition of the figure, known reasons for differences.
-    value, unit_n
-        Headings of the columns of figures and of their number.
+    value, unit_n, interval
+        Headings of the columns of figures, of their number, and of their intervals.
     digits
         Number of decimals shown.
     rows
@@ -105,6 +105,7 @@ class Result:
     digits: int
     rows: list[Row]
     provenance: Provenance
+    interval: str = "95 % interval"
 
     def to_json(self) -> str:
         """Return the JSON text of the result."""
@@ -180,6 +181,7 @@ class Experiment:
     source: Runs | Cases
     unit_n: str = "runs"
     digits: int = 3
+    interval: str = "95 % interval"
 
 
 def counted(key: dict[str, str], agree: int, cases: int, source: str) -> Row:

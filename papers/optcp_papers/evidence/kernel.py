@@ -17,7 +17,7 @@ from optcp.scenarios.scenario import Scenario
 from optcp.study import Study
 from optcp_papers.evidence import outside
 from optcp_papers.evidence.base import Experiment, Figures, Found, Runs, Studies
-from optcp_papers.evidence.kernel_worlds import CONTROLS, MSS_BYTES, Flow, World, worlds
+from optcp_papers.evidence.kernel_worlds import BOTH, CONTROLS, FORWARD, MSS_BYTES, Flow, Outage, World, worlds
 
 RUNS = outside.DATA / "kernel_runs.json"
 SOURCE = "Linux 6.18, recorded"
@@ -118,14 +118,30 @@ def losses(world: World) -> list[dict[str, Any]]:
 
 
 def changes(world: World, groups: Sequence[str]) -> dict[str, Any]:
-    """Return a temporary path change: the first path fails, and protection switches to the other immediately."""
+    """Return the outages and path changes of a set-up.
+
+    A path change is a failure of the first path, from which protection switches to the other path: immediately, or at
+    the end of an outage.
+    """
     if len(world.paths) == 1:
-        return {}
-    at, *back = (f"{path[0]} s" for path in world.paths[1:])
-    failure = {"link": "wire0", "at": at, "packets": "kept", **({"repair": back[0]} if back else {})}
-    backup = {"link": "wire0", "backup": ["bottleneck", "wire1", "receiver"], "switch_delay": "0 s"}
-    protection = [{"flows": group, **backup, "revert": "electrical"} for group in groups]
-    return {"failures": [failure], "protection": protection}
+        return {"failures": [failure(outage) for outage in world.outages]} if world.outages else {}
+    switched, *back = (path[0] for path in world.paths[1:])
+    failed = world.outages[0].start_s if world.outages else switched
+    failures = {"link": "wire0", "at": f"{failed} s", "packets": "lost" if world.outages else "kept"}
+    repair = {"repair": f"{back[0]} s"} if back else {}
+    backup = {"link": "wire0", "backup": ["bottleneck", "wire1", "receiver"]}
+    delay = {"switch_delay": f"{round((switched - failed) * 1e6)} us"}
+    protection = [{"flows": group, **backup, **delay, "revert": "electrical"} for group in groups]
+    return {"failures": [failures | repair], "protection": protection}
+
+
+def failure(outage: Outage) -> dict[str, Any]:
+    """Return the failure of the link during an outage."""
+    times = {"at": f"{outage.start_s} s", "repair": f"{outage.end_s} s"}
+    if outage.direction == BOTH:
+        return {"link": "wire0", **times}
+    ends = ["bottleneck", "receiver"]
+    return {"link": ends if outage.direction == FORWARD else ends[::-1], "direction": "forward", **times}
 
 
 @dataclass(frozen=True)
@@ -191,24 +207,28 @@ def measured(run: Run, group: str, world: World) -> Did:
     )
 
 
-def beside(key: Mapping[str, str], values: Sequence[float]) -> outside.Figure:
+def beside(key: Mapping[str, str], values: Sequence[float], digits: Mapping[str, int] = DIGITS) -> outside.Figure:
     """Return the range of the repetitions, each plus or minus half a unit of its last digit."""
-    digits = DIGITS[key["quantity"]]
-    low, high = (f"{value:.{digits}f}" for value in (min(values), max(values)))
+    low, high = (f"{value:.{digits[key['quantity']]}f}" for value in (min(values), max(values)))
     text = low if low == high else f"{low} to {high}"
     return outside.Figure(SOURCE, "kernel", key, text, outside.printed_range(low)[0], outside.printed_range(high)[1])
 
 
 def studies(seeds: int | None) -> Studies:
     """Return one study per set-up, over the congestion controls."""
+    return studies_of(worlds(), seeds or SEEDS)
+
+
+def studies_of(known: Mapping[str, World], seeds: int) -> Studies:
+    """Return one study for each of these set-ups, over the congestion controls."""
     return {
         name: Study(
             scenario(world, CONTROLS[0]),
-            {"control": {control: settings(name, control) for control in controls(world)}},
-            seeds=seeds or SEEDS,
+            {"control": {control: settings(name, world, control) for control in controls(world)}},
+            seeds=seeds,
             title=name,
         )
-        for name, world in worlds().items()
+        for name, world in known.items()
     }
 
 
@@ -217,9 +237,9 @@ def controls(world: World) -> tuple[str, ...]:
     return tuple(control for control in CONTROLS if world.sack or control != "bbr")
 
 
-def settings(name: str, control: str) -> dict[str, str]:
+def settings(name: str, world: World, control: str) -> dict[str, str]:
     """Return overrides for a congestion control; the title distinguishes set-ups in stored results."""
-    chosen = choices(worlds()[name], control)
+    chosen = choices(world, control)
     return {"title": name, **{f"tcp.{group}.{key}": value for group, of in chosen.items() for key, value in of.items()}}
 
 

@@ -1,4 +1,4 @@
-"""Set-ups of ``data/kernel_worlds.toml``, in which Linux's TCP was recorded and OpTCP is simulated."""
+"""Set-ups in which Linux's TCP was recorded and OpTCP is simulated: general ones, and ones with outages."""
 
 from __future__ import annotations
 
@@ -9,10 +9,30 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-FILE = Path(__file__).parent / "data" / "kernel_worlds.toml"
+DATA = Path(__file__).parent / "data"
+FILES = {"kernel": "kernel_worlds.toml", "outages": "kernel_outages.toml"}
+"""File of set-ups by name of the experiment."""
 MSS_BYTES = 1448
 CONTROLS = ("cubic", "reno", "bbr")
 SAME = "same"
+FORWARD, REVERSE, BOTH = DIRECTIONS = ("forward", "reverse", "both")
+
+
+@dataclass(frozen=True)
+class Outage:
+    """Time during which the link behind the bottleneck is down; packets on it at its start are lost.
+
+    Attributes
+    ----------
+    start_s, end_s
+        From the first SYN.
+    direction
+        Which packets are lost: those of the sender, of the receiver, or of both.
+    """
+
+    start_s: float
+    end_s: float
+    direction: str
 
 
 @dataclass(frozen=True)
@@ -54,6 +74,7 @@ class World:
     rate_mbps: float
     queue: int
     paths: tuple[tuple[float, float, float], ...]
+    outages: tuple[Outage, ...]
     lost: tuple[tuple[int, int], ...]
     large_buffer: bool
     sack: bool
@@ -61,9 +82,9 @@ class World:
 
 
 @functools.cache
-def worlds() -> Mapping[str, World]:
-    """Return all set-ups by name."""
-    listed = tomllib.loads(FILE.read_text(encoding="utf-8"))
+def worlds(experiment: str = "kernel") -> Mapping[str, World]:
+    """Return all set-ups of an experiment by name."""
+    listed = tomllib.loads((DATA / FILES[experiment]).read_text(encoding="utf-8"))
     default = listed.pop("default")
     return {name: _world(default | keys) for name, keys in listed.items()}
 
@@ -78,10 +99,12 @@ def _world(keys: Mapping[str, Any]) -> World:
     if beside := keys.get("beside"):
         control = None if beside["congestion"] == SAME else beside["congestion"]
         flows.append(Flow(control, beside["start"], ((0, beside["segments"]),)))
+    outages = [Outage(start, end, direction) for start, end, direction in keys.get("outages", [])]
     return World(
         rate_mbps=keys["rate_mbps"],
         queue=keys["queue"],
         paths=((0, there, back), *((at, there, back) for at, there, back in keys.get("paths", []))),
+        outages=tuple(outages),
         lost=tuple(lost),
         large_buffer=keys["receive_buffer"] == "large",
         sack=keys["sack"],

@@ -49,7 +49,7 @@ def render(results: Sequence[Result]) -> str:
 def columns(result: Result) -> list[str]:
     """Return the headings of a result's table."""
     keys = list(dict.fromkeys(name for row in result.rows for name in row.key))
-    interval = ["95 % interval"] if any(row.ci95 for row in result.rows) else []
+    interval = [result.interval] if any(row.ci95 for row in result.rows) else []
     return [*keys, result.value, *interval, result.unit_n, *sources(result)]
 
 

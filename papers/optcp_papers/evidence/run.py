@@ -59,7 +59,8 @@ def evidence(
         else:
             rows, origin = item.source()
         made = cast(Provenance, {"version": _core.version(), **origin})
-        result = Result(item.name, item.title, list(item.about), item.value, item.unit_n, item.digits, rows, made)
+        about = list(item.about)
+        result = Result(item.name, item.title, about, item.value, item.unit_n, item.digits, rows, made, item.interval)
         write_text(out / f"{item.name}.json", result.to_json())
         results.append(result)
     return results

@@ -2,8 +2,8 @@
 //!
 //! # Model
 //! A timer fires at its exact time, at the next tick, or as in Linux's timer wheel. The wheel counts timeouts in ticks
-//! and rounds them up. A timeout below 63 ticks fires at the next tick after it, one below 504 at the next multiple of 8
-//! ticks, one below 4032 at the next multiple of 64, and so on: up to an eighth late, never early.
+//! and rounds them up. A timeout below 63 ticks fires at the next tick after it. One below 504 ticks fires at the next
+//! multiple of 8, and one below 4032 at the next multiple of 64. Timers are up to an eighth late, and never early.
 //!
 //! # References
 //! 4.3BSD (ticks). Linux since 4.8: `kernel/time/timer.c`; T. Gleixner, "timers: Switch to a non-cascading wheel", 2016.
@@ -12,7 +12,7 @@
 //! `expiry`, `tick`.
 //!
 //! # Limitations
-//! Each endpoint has a clock of its own, as on a host of its own. The time from the tick until the timer is processed is
+//! Each endpoint has a separate clock, as on a separate host. The time from the tick until the timer is processed is
 //! zero.
 
 use optcp_units::{Duration, Time};

@@ -77,6 +77,11 @@ pub struct Sack {
     frto_new: u32,
     /// Oldest segment at the last RTO.
     timed_out: Option<Seq>,
+    /// `true`: the last ACK allows no retransmission.
+    holds: bool,
+    /// Retransmissions, and reported duplicates.
+    retransmissions: u64,
+    duplicates: u64,
     undo: Undo,
 }
 
@@ -100,7 +105,7 @@ struct Before {
 }
 
 /// Losses detected by an ACK or a timer.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 struct NewLosses {
     /// Number of newly lost segments.
     lost: u32,
@@ -130,6 +135,9 @@ impl Sack {
             frto: ForwardRto::Off,
             frto_new: 0,
             timed_out: None,
+            holds: false,
+            retransmissions: 0,
+            duplicates: 0,
             undo: Undo::default(),
         }
     }
@@ -181,6 +189,31 @@ impl Sack {
         View { recovering, sacked, srtt, clock, now, beyond: None }
     }
 
+    /// Returns the number of duplicates that the receiver reports of retransmissions. As in Linux, these are delivered,
+    /// too, unless more duplicates than retransmissions have been reported.
+    fn spurious(&mut self, tcb: &mut Tcb, duplicate: Option<(Seq, Seq)>) -> u32 {
+        let block = duplicate.filter(|_| tcb.config.dsack_undo);
+        let Some(segments) = block.map(|(start, end)| end - start) else { return 0 };
+        self.duplicates += u64::from(segments);
+        if self.duplicates > self.retransmissions {
+            return 0;
+        }
+        if let Some(rate) = &mut tcb.delivery {
+            rate.on_duplicates(segments);
+        }
+        segments
+    }
+
+    /// Returns whether a partial ACK answers an original while retransmissions are in flight. As in Linux, nothing is
+    /// undone then, and the ACK neither declares losses nor retransmits.
+    fn waits_for_retransmissions(&self, tcb: &Tcb, ack: &Ack) -> bool {
+        self.phase == Phase::Recovery
+            && ack.seq < self.until
+            && tcb.config.timestamp_undo
+            && self.undo.answers_original(ack.echo)
+            && self.board.resent() > 0
+    }
+
     /// Ends or undoes a recovery or the repair after an RTO.
     fn change_phase(&mut self, tcb: &mut Tcb, report: AckReport<'_>) {
         let AckReport { ack, advanced, answers, delivery } = report;
@@ -219,7 +252,7 @@ impl Sack {
     }
 
     /// Restarts the retransmission timer if SACK newly reports data that were sent before the last transmission of
-    /// the oldest segment, as Linux does: the network still delivers, and its answer to that transmission is not due.
+    /// the oldest segment. As in Linux, the network still delivers, and its answer to that transmission is not due.
     fn restart_timer_for_sack(
         &self,
         tcb: &mut Tcb,
@@ -304,11 +337,12 @@ impl Sack {
         let tries = tcb.config.frto && (self.phase == Phase::Open || repeated);
         self.frto = if tries { ForwardRto::Step2 } else { ForwardRto::Off };
         self.frto_new = 0;
-        // As in Linux, an RTO of later data while an RTO is repaired is a reduction of its own.
+        // As in Linux, an RTO of later data while an RTO is repaired is a new reduction.
         if self.phase == Phase::Open || (self.phase == Phase::Loss && !repeated) {
             self.undo.begin(tcb, resent);
         }
         self.phase = Phase::Loss;
+        self.holds = false;
         self.until = tcb.max;
         // RACK may still count later segments as in flight, which must not delay the oldest.
         self.forced = true;
@@ -349,18 +383,21 @@ impl Recovery for Sack {
             self.undo.on_duplicate(block);
             self.detection.on_duplicate(self.board.una(), self.board.end());
         }
+        let delivered = delivery.segments + self.spurious(tcb, duplicate);
         let rtt = measure(tcb, now, ack, delivery, advanced);
         let event = if advanced {
-            Some(tcb.count(now, ack, delivery.segments, rtt))
+            Some(tcb.count(now, ack, delivered, rtt))
         } else {
-            if delivery.segments > 0 {
-                tcb.observe(now, 0, delivery.segments, rtt);
+            if delivered > 0 {
+                tcb.observe(now, 0, delivered, rtt);
             }
             self.restart_timer_for_sack(tcb, now, delivery, rtt);
             None
         };
         self.look_at_probe(tcb, ack, duplicate, !advanced && delivery.segments == 0);
-        let NewLosses { lost, again } = self.detect(tcb, now);
+        self.holds = advanced && self.waits_for_retransmissions(tcb, ack);
+        let NewLosses { lost, again } =
+            if self.holds { NewLosses::default() } else { self.detect(tcb, now) };
 
         let phase_before = self.phase;
         if tcb.ecn.is_some() {
@@ -369,13 +406,14 @@ impl Recovery for Sack {
             }
             self.end_reduction_for_mark(tcb);
         }
-        self.change_phase(tcb, AckReport { ack, advanced, answers: advanced, delivery });
+        let answers = advanced && !self.holds;
+        self.change_phase(tcb, AckReport { ack, advanced, answers, delivery });
         self.recover(tcb, before, again);
         if tcb.ecn.is_some() && self.phase == Phase::Open {
             self.reduce_for_mark(tcb, before);
         }
         let safe = advanced && lost == 0;
-        self.set_window(tcb, delivery.segments, safe, event, phase_before);
+        self.set_window(tcb, delivered, safe, event, phase_before);
         if tcb.delivery.is_some() {
             let in_flight = self.board.pipe();
             let repair = self.repair();
@@ -421,6 +459,7 @@ impl Recovery for Sack {
         self.detection.on_sent(&self.board, seq, now, every_segment);
         tcb.on_sent(seq, self.board.pipe());
         if again {
+            self.retransmissions += 1;
             self.undo.on_retransmission(tcb.stamp(now));
             restart_timer_for_oldest(tcb, seq, now);
         }
@@ -436,6 +475,7 @@ impl Recovery for Sack {
     }
 
     fn on_timer(&mut self, tcb: &mut Tcb, now: Time) {
+        self.holds = false;
         self.expire_probe(tcb, now);
         if self.detection.deadline().is_some_and(|at| at <= now) {
             let before = Before { outstanding: tcb.max - tcb.una, sacked: self.board.sacked() };

@@ -44,6 +44,9 @@ impl Sack {
                 if !std::mem::take(&mut self.forced) && self.board.pipe() >= cwnd {
                     return None;
                 }
+                if self.holds {
+                    return new_segment(tcb);
+                }
                 self.board
                     .next_lost()
                     .or_else(|| new_segment(tcb))

@@ -1,0 +1,144 @@
+"""Linux's TCP over a link that fails, recorded on a real-time link, compared with the profile ``linux-6``."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from dataclasses import dataclass
+
+import numpy as np
+
+from optcp.data.axes import Axis
+from optcp.scenarios.run import Run
+from optcp.stats import Interval
+from optcp_papers.evidence import kernel, outside
+from optcp_papers.evidence.base import Experiment, Figures, Found, Runs, Studies
+from optcp_papers.evidence.kernel_worlds import MSS_BYTES, World, worlds
+
+NAME = "outages"
+RUNS = outside.DATA / "kernel_outages.json"
+SEEDS = 10
+"""Number of seeds: the clocks of both hosts are random, and with BBR the start of its gain cycle."""
+STEP_S = 0.1
+"""Interval of recorded windows."""
+AFTER_S = 1.0
+"""Time after the stall whose windows are averaged."""
+DIGITS = {
+    "stall (s)": 3,
+    "new ACK (s)": 3,
+    "completion (s)": 3,
+    "retransmissions": 0,
+    "cwnd before": 0,
+    "cwnd after": 0,
+}
+"""Number of decimals of each figure, in the order of :meth:`Did.figures`."""
+
+
+@dataclass(frozen=True)
+class Did:
+    """Behaviour of a flow, simulated or recorded; times in seconds from its first data.
+
+    Attributes
+    ----------
+    stall_s
+        Start and end of the longest time without an ACK of new data that ends after the first outage begins.
+    cwnd
+        Congestion window in segments, every :data:`STEP_S`.
+    """
+
+    stall_s: tuple[float, float]
+    completion_s: float | None
+    retransmissions: int
+    cwnd: tuple[int, ...]
+
+    def figures(self) -> list[float]:
+        """Return the compared figures, NaN if undefined (:data:`DIGITS`)."""
+        begin, end = self.stall_s
+        before = self.cwnd[max(0, int(begin / STEP_S) - 1)] if self.cwnd else np.nan
+        first = int(end / STEP_S)
+        after = self.cwnd[first : first + round(AFTER_S / STEP_S)]
+        mean = float(np.mean(after)) if after else np.nan
+        completion = np.nan if self.completion_s is None else self.completion_s
+        return [end - begin, end, completion, self.retransmissions, before, mean]
+
+
+def recorded(name: str, control: str) -> list[Did]:
+    """Return each repetition of a set-up."""
+    runs = json.loads(RUNS.read_text(encoding="utf-8"))["runs"].get(name, {}).get(control, [])
+    return [
+        Did(tuple(run["stall_s"]), run["completion_s"], run["retransmissions"], tuple(run["cwnd"])) for (run,) in runs
+    ]
+
+
+def simulated(run: Run, world: World) -> Did:
+    """Return the behaviour of a run."""
+    (flow,) = world.flows
+    packets = run["packets"]
+    time, seq, event, ack = (np.asarray(packets[column]) for column in ("time_ps", "seq", "event", "ack"))
+    sent = ~ack & (seq > 0) & ((event == "sent") | (event == "resent"))
+    begin = int(time[sent][0])
+    acked = (event == "acked") & (time > begin)
+    highest = np.maximum.accumulate(np.where(acked, seq, 0))
+    new = acked & (np.diff(highest, prepend=0) > 0) & (seq > 1)
+    ends = np.array([begin, *time[new]])
+    failed = int(min(outage.start_s for outage in world.outages) * 1e12)
+    stalls = [pair for pair in itertools.pairwise(ends) if pair[1] > failed]
+    stall = max(stalls, key=lambda pair: pair[1] - pair[0])
+    done = time[acked & (seq > flow.segments)]
+    completion = float(done[0] - begin) / 1e12 if done.size else None
+    sender = run["sender"]
+    grid = begin + np.arange(1, int((completion or 0) / STEP_S) + 1) * int(STEP_S * 1e12)
+    windows = sender["cwnd_bytes"][np.searchsorted(sender["time_ps"], grid, side="right") - 1] // MSS_BYTES
+    return Did(
+        stall_s=(float(stall[0] - begin) / 1e12, float(stall[1] - begin) / 1e12),
+        completion_s=completion,
+        retransmissions=int(np.sum(sent)) - len(np.unique(seq[sent])),
+        cwnd=tuple(map(int, windows)),
+    )
+
+
+def studies(seeds: int | None) -> Studies:
+    """Return one study per set-up, over the congestion controls."""
+    return kernel.studies_of(worlds(NAME), seeds or SEEDS)
+
+
+def find(done: Found) -> Figures:
+    """Yield median and range of each figure, beside the kernel's range."""
+    for name, runs in done.items():
+        world = worlds(NAME)[name]
+
+        def figures(run: Run, world: World = world) -> list[float]:
+            return simulated(run, world).figures()
+
+        cells = runs.each(figures, Axis("quantity", tuple(DIGITS)))
+        for control in kernel.controls(world):
+            repetitions = [did.figures() for did in recorded(name, control)]
+            for number, quantity in enumerate(DIGITS):
+                ours = np.asarray(cells.at(control=control, quantity=quantity))
+                theirs = [repetition[number] for repetition in repetitions]
+                if theirs and np.all(np.isfinite(theirs)) and np.all(np.isfinite(ours)):
+                    key = {**kernel.case(world, name, 0, control), "quantity": quantity}
+                    range_of_runs = Interval(float(np.median(ours)), float(ours.min()), float(ours.max()), ours.size)
+                    yield key, range_of_runs, kernel.beside(key, theirs, DIGITS)
+
+
+OUTAGES = Experiment(
+    name=NAME,
+    title="Linux's own TCP after an outage",
+    value="ours (median)",
+    interval="range of runs",
+    digits=3,
+    source=Runs("kernel_outages.toml", studies, find),
+    about=(
+        "The profile `linux-6` with CUBIC, Reno and BBR after outages of 10 ms to 10 s, compared with Linux 6.18: in "
+        "slow start, with a full queue, in recovery and in congestion avoidance, in one direction or both, with and "
+        "without a longer or shorter backup path, and twice in a row. "
+        "`papers/optcp_papers/evidence/data/kernel_outages.toml` describes the set-ups. They were recorded like those "
+        "of [Linux's own TCP](#linuxs-own-tcp), three times each; `kernel_outages.json` holds every repetition.",
+        "The stall is the longest time without an ACK of new data that ends after the outage begins; its end is the "
+        "column `new ACK (s)`. Times count from the first data. Windows are in segments: `before` is the last one "
+        "0.1 s or more before the stall, `after` the mean of the second after it, every 0.1 s. The timers of both "
+        "hosts tick at random phases, in the kernel and here, so that repetitions differ: ours is the median of ten "
+        "runs with their range, the kernel's range is in parentheses.",
+    ),
+)

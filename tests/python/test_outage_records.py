@@ -1,0 +1,108 @@
+"""Linux after outages: the recordings, the link that made them, and the differences of OpTCP on the page."""
+
+import shutil
+import socket
+import subprocess
+from pathlib import Path
+
+import pytest
+
+import kernel_runs
+from optcp_papers.evidence import kernel, outages, outside, page
+from optcp_papers.evidence.kernel_worlds import CONTROLS, MSS_BYTES, worlds
+from test_kernel import packet
+
+ROOT = Path(__file__).parents[2]
+STORED = ROOT / "docs" / "details" / page.FOLDER
+WORLDS = worlds(outages.NAME)
+REPETITIONS = 3
+
+
+@pytest.fixture(scope="module")
+def result():
+    return {read_result.experiment: read_result for read_result in page.read_results(STORED)}[outages.NAME]
+
+
+def test_every_set_up_is_recorded_with_each_control():
+    assert len(WORLDS) >= 40
+    for name in WORLDS:
+        for control in CONTROLS:
+            assert len(outages.recorded(name, control)) >= REPETITIONS, (name, control)
+
+
+def test_values_outside_the_kernels_range_match_snapshot(result, snapshot):
+    """The snapshot is renewed with the page: times that miss the range by 2 %, counts that miss it by two."""
+    misses = []
+    for row in result.rows:
+        (beside,) = row.outside
+        low, high = outside.printed_range(beside.text)
+        quantity = row.key["quantity"]
+        allowed = 2 if quantity == "retransmissions" else 0.02 * high
+        if quantity.startswith("cwnd"):
+            allowed = max(2, 0.1 * high)
+        if not low - allowed <= row.value <= high + allowed:
+            misses.append(f"{' '.join(row.key.values())}: {row.value:g}, kernel {beside.text}")
+    assert "\n".join(misses) == snapshot
+
+
+def test_first_new_ack_is_near_the_kernels_in_nine_of_ten_cases(result):
+    rows = [row for row in result.rows if row.key["quantity"] == "new ACK (s)"]
+    assert len(rows) == len(WORLDS) * len(CONTROLS)
+    ranges = [(row, *outside.printed_range(row.outside[0].text)) for row in rows]
+    near = [low * 0.98 <= row.value <= high * 1.02 for row, low, high in ranges]
+    assert sum(near) >= 0.9 * len(near)
+
+
+@pytest.mark.parametrize("name", ["steady-300-ms", "acks-1-s", "backup-50-ms-and-return"])
+def test_run_matches_stored_run(result, name):
+    stored = [cell for cell in result.provenance["cells"] if f"title={name}" in cell["set"]]
+    ours = [kernel.scenario(WORLDS[name], control).run(seed=1).metrics_sha256 for control in CONTROLS]
+    assert ours == [cell["metrics_sha256"] for cell in stored]
+
+
+def test_outages_become_failures_of_one_direction_or_both():
+    """`data` outages fail the way to the receiver, `acks` outages the way back."""
+    world = WORLDS["steady-200-ms"]
+    assert [(outage.start_s, outage.end_s, outage.direction) for outage in world.outages] == [(2.0, 2.2, "both")]
+    failures = [kernel.failure(outage) for outage in WORLDS["data-50-ms"].outages + WORLDS["acks-50-ms"].outages]
+    assert [item["link"] for item in failures] == [["bottleneck", "receiver"], ["receiver", "bottleneck"]]
+    assert all(item["direction"] == "forward" for item in failures)
+
+
+@pytest.mark.skipif(not shutil.which("cc"), reason="there is no C compiler")
+def test_the_recording_link_loses_packets_of_an_outage(tmp_path):
+    """10 Mb/s, 100 ms: a segment sent at once is on the link until 0.1 s after the SYN, when it has failed already."""
+    program = tmp_path / "link"
+    subprocess.run(["cc", "-D_GNU_SOURCE", "-O2", "-o", program, kernel_runs.LINK], check=True)
+    ours, theirs = zip(*(socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET) for _ in range(2)), strict=True)
+    for end in theirs:
+        end.setblocking(False)
+    devices = [end.fileno() for end in theirs]
+    outage = ["outage", 50_000_000, 10_000_000_000, 1]
+    link = subprocess.Popen(
+        [program, *map(str, [*devices, 10_000_000, 100, "delay", 0, 100_000_000, 1_000_000, *outage])],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        pass_fds=devices,
+        text=True,
+    )
+    sender, receiver = ours
+    sender.settimeout(5)
+    sender.send(packet(40000, 9000, 999, flags=2))
+    sender.send(packet(40000, 9000, 1000, payload=MSS_BYTES))
+    # The other direction works.
+    receiver.send(packet(9000, 40000, 0, acknowledged=1000))
+    assert len(sender.recv(2048)) == 40
+    told, _ = link.communicate()
+    for end in (*ours, *theirs):
+        end.close()
+    passed, (packets, _, _) = kernel_runs.parse_link_output(told)
+    assert [item[1:] for item in passed[0]["data"]] == [[-1, 1, 3], [0, 1, 3]]
+    assert packets == 1
+
+
+def test_the_longest_stall_ends_after_the_failure():
+    """By hand: gaps of 5, 1 and 3 s; the failure at 5.5 s excludes the first."""
+    acks = [(5.0, 1), (5.5, 1), (6.0, 2), (9.0, 3)]
+    assert kernel_runs.longest_stall(0.0, acks, failed=0.0) == (0.0, 5.0)
+    assert kernel_runs.longest_stall(0.0, acks, failed=5.5) == (6.0, 9.0)
