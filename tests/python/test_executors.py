@@ -116,7 +116,8 @@ def test_a_worker_without_optcp_is_refused():
 
 def test_a_failed_run_says_which_and_keeps_the_others(tmp_path, silent, comes_apart):
     comes_apart(2)
-    with ThreadPoolExecutor(1) as workers, pytest.raises(RunFailed, match=r"^a scenario, seed 2: the world came apart$"):
+    failure = pytest.raises(RunFailed, match=r"^a scenario, seed 2: the world came apart$")
+    with ThreadPoolExecutor(1) as workers, failure:
         study(3).run(tmp_path, executor=workers, progress=silent)
     assert len(list((tmp_path / "parts").glob("*.json"))) >= 1
     assert silent.stopped == 1
