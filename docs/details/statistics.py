@@ -189,7 +189,7 @@ FLOWS = 100
 
 
 def _flows(rng: np.random.Generator, spread: float, whole: bool) -> Array:
-    """Completion times of a run's flows; runs differ by a factor of their own."""
+    """Completion times of a run's flows; each run has a random factor."""
     times = rng.lognormal(0, spread) * rng.lognormal(0, 1, max(1, rng.poisson(FLOWS)))
     return np.ceil(times) if whole else times
 
@@ -355,7 +355,7 @@ def sections() -> dict[str, Callable[[], str]]:
 
 
 def page(text: str, names: list[str] | None = None) -> str:
-    """Put new tables into the text of the page: those of some names, or all."""
+    """Put new tables into the text of the page: the tables of some names, or all."""
     for name, made in sections().items():
         if names is None or name in names:
             begin, end = f"<!-- {name}: begin -->\n", f"<!-- {name}: end -->\n"

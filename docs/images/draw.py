@@ -1,13 +1,19 @@
 """Draw the pictures of the documentation from stored results.
 
-After ``optcp reproduce gmpls --seeds 600 --out DIR``: ``python docs/images/draw.py gmpls DIR`` draws figures of the
-report; only the ink is fixed, because a picture in a Markdown page does not follow light and dark. After the commands
-of docs/details/todays-tcp.md: ``python docs/images/draw.py today DIR``. After ``optcp reproduce gmpls/aqm --out DIR``:
-``python docs/images/draw.py aqm DIR``. After ``optcp reproduce das --out DIR``:
-``python docs/images/draw.py das DIR``, and likewise lbas, leo, obs, outage, rdcn and reconfigurable. After ``python -m
-zipfile -e docs/details/sensitivity.zip DIR``: ``python docs/images/draw.py sensitivity DIR``. After ``optcp animate
-leo/world.toml --out leo/page.html``: ``python docs/images/draw.py globe leo``, which needs Chromium and playwright,
-as does ``python docs/images/draw.py playground target/playground/index.html`` after ``make playground``.
+Each picture needs stored results in DIR:
+
+- ``optcp reproduce gmpls --seeds 600 --out DIR``, then ``python docs/images/draw.py gmpls DIR``.
+- ``optcp reproduce gmpls/aqm --out DIR``, then ``python docs/images/draw.py aqm DIR``.
+- ``optcp reproduce das --out DIR``, then ``python docs/images/draw.py das DIR``; likewise lbas, leo, obs, outage, rdcn
+and reconfigurable.
+- The commands of docs/details/todays-tcp.md, then ``python docs/images/draw.py today DIR``.
+- ``python -m zipfile -e docs/details/sensitivity.zip DIR``, then ``python docs/images/draw.py sensitivity DIR``.
+- ``optcp animate leo/world.toml --out leo/page.html``, then ``python docs/images/draw.py globe leo``. This needs
+Chromium and playwright.
+- ``make playground``, then ``python docs/images/draw.py playground target/playground/index.html``. This needs them too.
+
+The pictures are figures of the report with fixed colours, because a picture in a Markdown page does not follow light
+and dark themes.
 """
 
 from __future__ import annotations
@@ -235,7 +241,7 @@ def globe(directory: Path) -> None:
 
 
 def playground(page: Path) -> None:
-    """Cut another fibre in the page, and put the same world with the TCP of Linux beside it."""
+    """Cut another fibre in the page, and put the same scenario with the TCP of Linux beside it."""
     from playwright.sync_api import sync_playwright
 
     chromium = shutil.which("chromium") or shutil.which("google-chrome")

@@ -1,7 +1,7 @@
 """The pages of the site, as one folder of Markdown that Sphinx builds.
 
-Pages stay where they are read in the repository. Here long ones become a page a chapter, notebooks become pages,
-and links lead to where things then are. What a page links to beside pages travels with the site.
+Pages keep their places in the repository. On the site, long pages become one page per chapter, and notebooks become
+pages. Links lead to the new places. Other files that a page links to are copied to the site.
 """
 
 from __future__ import annotations

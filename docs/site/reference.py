@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
 CHAPTERS = 0
-"""For pages of which every chapter is a page of its own."""
+"""For pages of which every chapter becomes a separate page."""
 FOR_PAPERS = ("optcp.papers.exhibit", "optcp.papers.judge")
 
 
@@ -28,7 +28,7 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
 
 
 def commands() -> tuple[str, int]:
-    """What ``--help`` prints of every command."""
+    """Return the output of ``--help`` of every command."""
     lines = ["# Commands", "", "What `--help` prints. Exit statuses are in [results and files](contract.md).", ""]
     context = click.Context(cli, info_name="optcp", **cli.context_settings)
     known = {name: cli.get_command(context, name) for name in cli.list_commands(context)}
@@ -44,7 +44,7 @@ def commands() -> tuple[str, int]:
 
 
 def names() -> tuple[str, int]:
-    """What ``optcp list`` lists, a chapter a family."""
+    """Return the output of ``optcp list``, one chapter per family."""
     families = listing.families()
     lines = ["# Names", "", "Everything that scenario files and commands can name, as `optcp list` prints it.", ""]
     lines += table(
@@ -123,7 +123,7 @@ def keys(one: dict[str, Any], known: dict[str, Any], named: dict[str, str]) -> l
 
 
 def kind(value: dict[str, Any], known: dict[str, Any], named: dict[str, str]) -> str:  # noqa: PLR0911 - a form each
-    """What a value may be, in words."""
+    """Describe the possible values of a key in words."""
     if "$ref" in value:
         name = defined(value)
         if "properties" in known[name]:
@@ -143,7 +143,7 @@ def kind(value: dict[str, Any], known: dict[str, Any], named: dict[str, str]) ->
     if value.get("type") == "object" and isinstance(value.get("additionalProperties"), dict):
         return kind(value["additionalProperties"], known, named)
     words = {"string": "text", "boolean": "true or false", "integer": "whole number", "object": "table"}
-    # What has examples says what it may be; anything else what its key is about.
+    # Types with examples describe their values; other descriptions are about the key.
     return value["description"] if "examples" in value else words.get(value["type"], value["type"])
 
 
@@ -174,4 +174,4 @@ PAGES: dict[str, Callable[[], tuple[str, int]]] = {
     "docs/reference/schema.md": schema,
     "docs/reference/python.md": python,
 }
-"""By the file that they would be, what makes a page: its text, and how many words it may have before it is cut."""
+"""Generators of pages by file name; each returns its text, and the number of words above which it is split."""

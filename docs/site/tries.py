@@ -1,7 +1,7 @@
-"""Worlds that readers try where they read: ``<!-- try: NAME -->`` on a page, which repositories do not show.
+"""Scenarios that readers can try on the site: ``<!-- try: NAME -->`` on a page, which repositories do not show.
 
-A name is that of a world of the playground, or else of a shipped scenario. On the site the playground stands there with
-the world, or nothing where the installation has no simulator for browsers.
+NAME is a scenario of the playground, or else a shipped scenario. On the site the playground appears there with this
+scenario, or nothing if the installation has no simulator for browsers.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ FRAME = """<div class="try">
 
 
 def world(name: str) -> Start:
-    """The world of a mark, in which all is observed that the page draws."""
+    """Return the scenario of a mark, with all observations that the page draws."""
     for start in starts():
         if Path(start.name).stem == name:
             return start

@@ -47,14 +47,14 @@ def figures() -> list[dict[str, Any]]:
 
 
 def execute(cell: dict[str, Any], space: dict[str, Any]) -> list[dict[str, Any]]:
-    """Execute one cell and give its outputs: what it prints, its last expression, its figures."""
+    """Execute one cell and return its outputs: printed text, value of the last expression, figures."""
     source = "".join(cell["source"])
     tree = ast.parse(source)
     # As in Jupyter, a semicolon at the end keeps the last value to itself.
     shows = isinstance(tree.body[-1], ast.Expr) and not source.rstrip().endswith(";")
     last = ast.Expression(tree.body.pop().value) if shows else None  # type: ignore[attr-defined]
     with contextlib.redirect_stdout(io.StringIO()) as printed:
-        exec(compile(tree, "cell", "exec"), space)  # noqa: S102 - this is what a notebook is for
+        exec(compile(tree, "cell", "exec"), space)  # noqa: S102 - the cells of this notebook are trusted
         value = eval(compile(last, "cell", "eval"), space) if last else None  # noqa: S307
     outputs: list[dict[str, Any]] = []
     if printed.getvalue():

@@ -1,8 +1,8 @@
 """OpTCP: a packet-level, deterministic simulator of TCP over failing optical networks.
 
-The simulator itself is the compiled module ``optcp._core``; this package is its front: worlds and runs, statistics,
-the papers' exhibits, figures and reports. Nothing is imported before it is asked for, so that the command starts at
-once.
+The simulator itself is the compiled module ``optcp._core``. This package is its front end: scenarios and runs,
+statistics,
+published experiments, figures and reports. Submodules are imported on first use, so that the command starts fast.
 
 Examples
 --------

@@ -117,17 +117,20 @@ class Scenario:
         """Return the spare capacity of each ``[[protection]]`` entry and flow group.
 
         Each entry has ``protection`` (index of its first backup path), ``flows`` (empty for links under routers),
-        ``scheme``, ``capacity``, ``rate_bps`` (slowest protected path), ``working_links`` and ``spare_links`` (link
-        directions that backup paths bypass and use), ``working_bps`` (sum of the bypassed rates) and ``spare_bps``
-        (capacity that backup paths need, summed over their links; the circuit rates for reserved ones).
+        ``scheme``, ``capacity`` and ``rate_bps`` (slowest protected path).
+
+        ``working_links`` and ``spare_links`` are the numbers of link directions that backup paths bypass and use.
+        ``working_bps`` is the sum of the bypassed rates. ``spare_bps`` is the capacity that backup paths need, summed
+        over their links; for reserved ones, the circuit rates.
         """
 
     def coverage(self) -> dict[str, int] | None:
         """Return the coverage of fast reroute; None without ``[routing]``.
 
-        Numbers of router-destination pairs: ``pairs``, ``protectable`` (connected after failure of the first link),
-        ``protected`` (with a backup), ``node_protected`` (the backup also avoids the next router) and ``tunnels``.
-        Numbers of used link directions: ``links`` and ``links_protected`` (for all destinations).
+        Router-destination pairs are counted in ``pairs`` and ``protectable`` (connected after failure of the first
+        link). ``protected`` counts those with a backup, ``node_protected`` those whose backup also avoids the next
+        router, and ``tunnels`` the tunnels. Used link directions are counted in ``links`` and ``links_protected`` (for
+        all destinations).
         """
 
     def written_routes(self) -> dict[str, list[tuple[int, list[str]]]]:
@@ -144,9 +147,9 @@ class Scenario:
     def backups(self) -> list[dict[str, Any]]:
         """Return the route and backup of each router and destination; empty without ``[routing]``.
 
-        Each entry has ``router``, ``destination``, ``cost`` (shortest path), ``next`` (ports to the next routers;
-        several with ECMP), ``mechanism`` of the backup (``ecmp``: next hops protect each other), ``backup`` (ports up
-        to the node where ordinary forwarding continues), ``end`` (this node) and ``protects`` ("link" or "node").
+        Each entry has ``router``, ``destination``, ``cost`` (shortest path) and ``next`` (ports to the next routers;
+        several with ECMP). ``mechanism`` is the type of the backup (``ecmp``: next hops protect each other). ``backup``
+        lists the ports up to ``end``, the node where ordinary forwarding continues. ``protects`` is "link" or "node".
         Without a backup, these are None and ``backup`` is empty.
         """
 
@@ -304,9 +307,9 @@ def check_files(files: list[tuple[str, str]]) -> tuple[int, str] | None:
 def metrics() -> list[dict[str, Any]]:
     """Return all metrics of the table ``scalars``, in the order of tables.
 
-    Keys: ``name``, ``unit``, ``of`` (label with one value each), ``bounds`` (minimum and maximum possible value),
-    ``summary``, ``absent`` (condition without a value), ``unfinished`` (treatment of unfinished flows) and ``measured``
-    (whether it covers only the period of ``[measure]``).
+    Keys: ``name``, ``unit``, ``of`` (label with one value each), ``bounds`` (minimum and maximum possible value) and
+    ``summary``. ``absent`` is the condition without a value, ``unfinished`` the treatment of unfinished flows.
+    ``measured`` tells whether the metric covers only the period of ``[measure]``.
     """
 
 def columns() -> set[str]:
@@ -321,8 +324,8 @@ def product_limit(seconds: NDArray[np.float64], ended: NDArray[np.bool_]) -> NDA
 def hurst(counts: NDArray[np.float64]) -> dict[str, float] | None:
     """Estimate the Hurst parameter of counts per slot; return None for fewer than 512 slots or constant counts.
 
-    ``local_whittle`` is Robinson's estimate of 1995 over the n^0.65 lowest frequencies, ``standard_error`` its
-    asymptotic error, and ``aggregated_variance`` the estimate from the slope of a variance-time plot.
+    ``local_whittle`` is Robinson's estimate of 1995 over the n^0.65 lowest frequencies, and ``standard_error`` its
+    asymptotic error. ``aggregated_variance`` is the estimate from the slope of a variance-time plot.
     """
 
 def write_parquet(columns: dict[str, NDArray[Any] | list[str]], metadata: dict[str, str]) -> bytes:
@@ -347,14 +350,19 @@ def write_pcapng(
     """Return a pcapng capture of IPv4 headers followed by TCP or UDP headers, without payloads.
 
     ``hosts`` are addresses with names. ``connections`` are address and port of sender and receiver and whether they use
-    UDP, each with the negotiated options: MSS, window in bytes, window scaling, SACK, and whether SYNs announce SACK.
-    ``sacks`` are blocks of bytes. ``frames`` has columns of equal length in time order: ``time_ps`` uint64[n];
-    ``interface``, ``connection``, ``sack`` and ``comment`` uint32[n], indices of these lists (2^32 - 1: none);
-    ``backward`` bool[n], towards the sender; ``opens`` bool[n], a SYN; ``number`` uint32[n], the first byte, or the
-    next expected byte of backward packets; ``payload_bytes`` uint16[n]; ``marking`` uint8[n], the ECN field of IP in
-    the two lowest bits, then ECE, CWR and AE; ``stamp`` and ``echo`` uint32[n] if ``stamped`` bool[n]. Raises
-    :class:`ValueError` for an invalid index or a packet of more than 65535 bytes, and :class:`TypeError` for columns of
-    other types.
+    UDP. Each has the negotiated options: MSS, window in bytes, window scaling, SACK, and whether SYNs announce SACK.
+    ``sacks`` are blocks of bytes. ``frames`` has columns of equal length n in time order:
+
+    - ``time_ps`` uint64;
+    - ``interface``, ``connection``, ``sack`` and ``comment`` uint32: indices of these lists (2^32 - 1: none);
+    - ``backward`` bool: towards the sender; ``opens`` bool: a SYN;
+    - ``number`` uint32: the first byte, or the next expected byte of backward packets;
+    - ``payload_bytes`` uint16;
+    - ``marking`` uint8: the ECN field of IP in the two lowest bits, then ECE, CWR and AE;
+    - ``stamp`` and ``echo`` uint32, if ``stamped`` bool.
+
+    Raises :class:`ValueError` for an invalid index or a packet of more than 65535 bytes, and :class:`TypeError` for
+    columns of other types.
     """
 
 def great_circle_km(a: tuple[float, float], b: tuple[float, float]) -> float:
@@ -379,18 +387,18 @@ def profiles() -> list[dict[str, Any]]:
 def conformance(text: str) -> tuple[str, list[str]]:
     """Run single-flow conformance cases.
 
-    ``text`` is a JSON object whose ``scenarios`` lists the cases. Returns the results as JSON by case
-    (``completion_ack_s`` or null, ``retransmissions``, ``timeouts``, ``sequence`` of [seconds, segment]), and a
-    sentence for each case that needs an unsupported feature and has no result. Raises :class:`ScenarioError` for text
-    of another form. Releases the GIL.
+    ``text`` is a JSON object whose ``scenarios`` lists the cases. The results are JSON by case: ``completion_ack_s`` or
+    null, ``retransmissions``, ``timeouts``, and ``sequence`` of [seconds, segment]. A case that needs an unsupported
+    feature has no result, but a sentence in the second value. Raises :class:`ScenarioError` for text of another form.
+    Releases the GIL.
     """
 
 def packetdrill(text: str, tolerance_us: int | None = None) -> dict[str, Any]:
     """Run a packetdrill script.
 
-    The tolerance of times is ``tolerance_us`` microseconds, by default that of the script or 4000. Returns ``result``:
-    "ok"; "failed" with ``line``, ``at_s``, ``expected`` and ``happened``; or "refused" with ``line`` and ``reason``.
-    Releases the GIL.
+    The tolerance of times is ``tolerance_us`` microseconds. The default is the script's own tolerance, or 4000. Returns
+    ``result``: "ok"; "failed" with ``line``, ``at_s``, ``expected`` and ``happened``; or "refused" with ``line`` and
+    ``reason``. Releases the GIL.
     """
 
 def version() -> str:

@@ -18,7 +18,7 @@ from optcp.papers.options import Size
 from optcp.papers.registry import select
 from optcp.papers.reproduce import Request, reproduce
 
-WORLD = """title = "a world"
+WORLD = """title = "a scenario"
 stop = "1 s"
 nodes = [{ names = ["A", "B"] }]
 links = [{ chain = ["A", "B"], rate = "$backbone", delay = "$delay", queue = "5 packets" }]

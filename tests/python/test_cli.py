@@ -226,7 +226,7 @@ def test_failing_run_exits_with_status_1(optcp, world, comes_apart):
     comes_apart(1)
     status, _, err = optcp("run", "world.toml", "--out", "out")
     assert status == 1
-    assert "Error: a world, seed 1: the world came apart" in err
+    assert "Error: a scenario, seed 1: the world came apart" in err
 
 
 @pytest.mark.parametrize(

@@ -128,8 +128,8 @@ def test_commands_exist_with_their_options(page, tmp_path):
             run(command, tmp_path)
 
 
-def test_the_contract_lists_every_command_and_option(tmp_path):
-    page = text("docs/reference/contract.md").split("## Commands")[1].split("```")[1]
+def test_synopsis_lists_every_command_and_option(tmp_path):
+    page = text("docs/details/files.md").split("## Synopsis")[1].split("```")[1]
     verbs = re.findall(r"^  ([a-z]+)  ", run("optcp --help", tmp_path).stdout, re.MULTILINE)
     assert sorted(verbs) == sorted(re.findall(r"^optcp ([a-z]+)", page, re.MULTILINE))
     for verb in verbs:

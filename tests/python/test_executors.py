@@ -111,12 +111,13 @@ def test_a_worker_without_optcp_is_refused():
     ended = Future()
     ended.set_exception(ModuleNotFoundError("No module named 'optcp'", name="optcp"))
     with pytest.raises(InputError, match=r"No module named 'optcp'.*must be installed on all workers"):
-        remote._answers(ended, "a world, seed 1")
+        remote._answers(ended, "a scenario, seed 1")
 
 
 def test_a_failed_run_says_which_and_keeps_the_others(tmp_path, silent, comes_apart):
     comes_apart(2)
-    with ThreadPoolExecutor(1) as workers, pytest.raises(RunFailed, match=r"^a world, seed 2: the world came apart$"):
+    failure = pytest.raises(RunFailed, match=r"^a scenario, seed 2: the world came apart$")
+    with ThreadPoolExecutor(1) as workers, failure:
         study(3).run(tmp_path, executor=workers, progress=silent)
     assert len(list((tmp_path / "parts").glob("*.json"))) >= 1
     assert silent.stopped == 1
@@ -130,7 +131,7 @@ def test_broken_pool_ends_with_message_and_study_can_continue(in_threads, tmp_pa
                 process.kill()
 
         monkeypatch.setattr(silent, "advance", kill)
-        with pytest.raises(RunFailed, match=r"^a world, seed.*terminated abruptly"):
+        with pytest.raises(RunFailed, match=r"^a scenario, seed.*terminated abruptly"):
             study().run(tmp_path, executor=workers, progress=silent)
     with spawned() as workers:
         study().run(tmp_path, executor=workers, progress=Silent())

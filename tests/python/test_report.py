@@ -216,3 +216,12 @@ def test_manually_changed_result_is_named(results_directory, optcp, tmp_path):
         file.write_text(text)
         for verb in (("report", "."), ("export", ".", "--format", "latex"), ("export", ".", "--format", "csv")):
             assert optcp(*verb) == (1, "", f"Error: gmpls/table3.json: {what}; delete it and run again\n")
+
+
+def test_section_of_a_paper_repeats_no_sentence_of_the_summary(results_directory):
+    results = list(exhibits(results_directory).values())
+    section = build.render(results).partition('<section id="findings"')[2].partition("</section>")[0]
+    paragraphs = re.findall(r"<p>(.*?)</p>", section, re.DOTALL)
+    sentences_of = [one.strip() for text in paragraphs for one in re.split(r"(?<=\.)\s+(?=[A-Z])", text) if one.strip()]
+    assert len(sentences_of) > 1
+    assert len(set(sentences_of)) == len(sentences_of)

@@ -47,7 +47,7 @@ def test_study_directory_has_one_folder_per_table_and_identity(make_runs, tmp_pa
     names = ["cells", "drops", "goodput", "load", "parts", "runs", "scalars", "study.json"]
     assert sorted(entry.name for entry in out.iterdir()) == names
     about = json.loads((out / "study.json").read_text())
-    assert (about["title"], about["axes"], about["digest"]) == ("a world", ["delay_s"], True)
+    assert (about["title"], about["axes"], about["digest"]) == ("a scenario", ["delay_s"], True)
     assert about["settings"]["parameters.backbone"] == "2 Mbps"
     assert sorted(path.stem for path in (out / "cells").iterdir()) == sorted(about["cells"])
     table = done.table("goodput")
@@ -92,12 +92,12 @@ def test_stored_runs_are_used_again(make_runs, calls):
     assert count(runs=2) == []
     assert count(seed=2, runs=2) == [(3, 1)]
     assert count(fork=False) == [], "results do not depend on it"
-    assert count(WORLD.replace("a world", "another title")) == [], "a title makes no other world"
+    assert count(WORLD.replace("a scenario", "another title")) == [], "a title makes no other world"
 
 
 def test_a_new_title_is_kept(make_runs, tmp_path):
     make_runs()
-    make_runs(WORLD.replace("a world", "another title"))
+    make_runs(WORLD.replace("a scenario", "another title"))
     assert Store(tmp_path / "out").read_identity()["title"] == "another title"
 
 

@@ -103,7 +103,9 @@ def _paragraphs(line: int, text: str, *, by_indent: bool = False) -> Iterator[Pa
         # The first line of a docstring stands behind its quotation marks.
         shifted = by_indent and number > line + 1 and indent != before
         if lines and (not bare or shifted or re.match(r"([*+-]|\d+\.) |[|#>]|[-=]{3,}$", bare)):
-            yield Passage(start, " ".join(lines))
+            # The names of documented parameters are no prose.
+            if not (shifted and bare and indent > before and re.fullmatch(r"\w+(, \w+)*", " ".join(lines))):
+                yield Passage(start, " ".join(lines))
             lines = []
         if bare.startswith("|"):
             yield from (Passage(number, cell, True) for cell in re.split(r"(?<!\\)\|", bare) if cell.strip(" -:"))

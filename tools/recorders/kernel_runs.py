@@ -8,8 +8,8 @@ maximum above :data:`LATEST_S` or a mean above :data:`LATE_S` is discarded and r
 All kernel settings have their defaults, except for buffers: the sender's never limits, and the set-up gives the
 receiver's. A large receive buffer comes with an initial window of 2000 segments.
 
-Usage: python tools/recorders/kernel_runs.py [--experiment outages] [--repetitions N] [--anew] [--traces FOLDER]
-[WORLD|CONTROL ...]
+Usage: ``python tools/recorders/kernel_runs.py [--experiment outages] [--repetitions N] [--anew] [--traces FOLDER]
+[WORLD|CONTROL ...]``
 """
 
 from __future__ import annotations
@@ -147,7 +147,7 @@ def send(gives: socket.socket, world: World, control: str) -> None:
     gives.sendall(struct.pack("<Q", len(text)) + text)
 
 
-def read_message(end: socket.socket) -> Any:  # noqa: ANN401 - whatever was sent
+def read_message(end: socket.socket) -> Any:  # noqa: ANN401 - messages have any type
     """Read the message of a child process."""
     (length,) = struct.unpack("<Q", end.recv(8, socket.MSG_WAITALL))
     return json.loads(end.recv(length, socket.MSG_WAITALL))

@@ -11,9 +11,9 @@ time without counting ACKs, and ``full-queue`` a third time because its repetiti
 ``timeout`` had another outage and is omitted. The controls from htcp on were recorded later, twice, with
 ``chrt -f 50`` on a slower machine. Its processor has more state than AVX, which this kernel does not restore: a
 preloaded ``ptrace`` appended the missing part at each PTRACE_SETREGSET. Windows are only sampled after all data are
-written to the socket, which takes up to a second of ``full-queue``; the series is constant until then.
+written to the socket, which takes up to a second of ``full-queue``. The series is constant until then.
 
-Usage: python linux_uml_runs.py [CONTROL|WORLD ...]: record only these again.
+Usage: ``python linux_uml_runs.py [CONTROL|WORLD ...]``: record only these again.
 """
 
 from __future__ import annotations

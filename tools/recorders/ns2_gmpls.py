@@ -1,9 +1,10 @@
 """Run ns-2 on scenarios of the GMPLS paper with the random draws of OpTCP, and compare the two by seed.
 
-    python ns2_gmpls.py run       # needs ns-2.35 (`ns`) and the package xxhash; writes ns2-gmpls.json, about an hour
-    python ns2_gmpls.py table     # OpTCP compared with ns-2 for the same draws
-    python ns2_gmpls.py choices   # other possible causes of ns-2's values in ns2.toml, in OpTCP only
-    python ns2_gmpls.py against   # all values of ns2.toml compared with OpTCP without and with a SYN
+    - ``python ns2_gmpls.py run`` needs ns-2.35 (``ns``) and the package xxhash, and writes ns2-gmpls.json in about an
+    hour.
+    - ``python ns2_gmpls.py table`` compares OpTCP with ns-2 for the same draws.
+    - ``python ns2_gmpls.py choices`` tests other possible causes of ns-2's values in ns2.toml, in OpTCP only.
+    - ``python ns2_gmpls.py against`` compares all values of ns2.toml with OpTCP without and with a SYN.
 
 The draws are recomputed here from the names of their streams: delays, start times and clock phases of flows.
 """
@@ -72,7 +73,7 @@ class World(NamedTuple):
         ]
 
     def optcp(self, seed: int, settings: Sequence[tuple[str, str]] = ()) -> int:
-        """Return goodput in (5 s, 6.5 s] in kB; ``settings`` override those of the scenario."""
+        """Return goodput in (5 s, 6.5 s] in kB; ``settings`` override the settings of the scenario."""
         path = SCENARIOS / f"gmpls-section{self.section}.toml"
         scenario = _core.Scenario.load(str(path), [*self.settings(), *settings])
         goodput = Scenario(scenario).run(seed)["goodput"]

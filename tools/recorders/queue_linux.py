@@ -4,7 +4,8 @@
 forty minutes for all set-ups. The file boots that kernel with itself as the first process. Time in it is simulated
 (``time-travel=inf-cpu``): computation takes no time, and a sleep ends exactly on time. Nothing is late, and the machine
 has no influence. Repetitions only differ by the kernel's random draws: RED, PIE, DualPI2, the hash of FQ-CoDel, and in
-TCP set-ups the effect of start times in microseconds. Reading a clock takes 256 ns, so it advances in such steps.
+has no influence. Repetitions only differ by the kernel's random draws: RED, PIE, DualPI2 and the hash of FQ-CoDel. In
+TCP set-ups, start times in microseconds have an effect too. Reading a clock takes 256 ns, so it advances in such steps.
 
 Three network namespaces form a line: sender, router, receiver, with veth pairs of MTU 1486 between them. A full packet
 has 1500 bytes including its Ethernet header, and Linux's disciplines count this size. The discipline is at the router
@@ -12,19 +13,19 @@ below a token bucket of one packet (``tbf rate R burst 1501``), which is the lin
 bucket requests the next packet when it has released one, and holds it until its time. The discipline thus releases a
 packet when a link would start to send it, and packets leave at the end of their transmission time. Only the first
 packet of a busy period leaves immediately, as if the link had just sent one. The packet in the token bucket still
-counts in the discipline's length: ``qdisc_peek_head`` leaves it in the queue (FIFOs, RED), and ``qdisc_peek_dequeued``
+counts in the discipline's length. ``qdisc_peek_head`` leaves it in the queue (FIFOs, RED), and ``qdisc_peek_dequeued``
 still counts it (the others). ``netem`` delays packets of the receiver by the RTT. ``disciplines`` holds the commands,
 and as the last entry the output of ``tc -d qdisc show``.
 
-``udp`` set-ups: a burst of four packets at time 0 (the first leaves immediately, the others wait), and from
-``first_ns`` one packet per ``every_ns``, numbered from 0 in sending order, including the burst. Each of ``sources``
-uses its own ports, only the first sends a burst, and ``from_s`` is added to ``first_ns``. ``runs`` holds the
-repetitions. From the second one on it only holds short values, and whether the same packets were lost and marked
-(``lost_as_first``):
+``udp`` set-ups send a burst of four packets at time 0 (the first leaves immediately, the others wait). From
+``first_ns`` they send one packet per ``every_ns``. Packets are numbered from 0 in sending order, including the burst.
+Each of ``sources`` uses its own ports, only the first sends a burst, and ``from_s`` is added to ``first_ns``. ``runs``
+holds the repetitions. From the second one on it only holds short values, and whether the same packets were lost and
+marked (``lost_as_first``):
 
-* ``sent``, ``delivered``: packets by source. ``lost``: numbers of lost packets, each as the difference from the
-  previous one (the first from -1), of the first 1000 (200 if the discipline is random); ``marked``: numbers of packets
-  that arrived with CE, in the same form; ``lost_in_all``, ``marked_in_all``: totals.
+* ``sent``, ``delivered``: packets by source. ``lost``: numbers of lost packets of the first 1000 (200 if the discipline
+  is random), each as the difference from the previous one (the first from -1). ``marked``: numbers of packets that
+  arrived with CE, in the same form. ``lost_in_all``, ``marked_in_all``: totals.
 * ``lost_at_ms``: for the first 100 lost packets the time at which the next delivered one was taken from the queue;
   the time of the drop for disciplines that drop at the head.
 * ``off_grid_us``: maximum deviation of delivery times from whole transmission times of a link; 0 with several sources.
@@ -35,12 +36,12 @@ repetitions. From the second one on it only holds short values, and whether the 
   part, which is reconstructed from samples every 5 ms.
 * ``counters``: the kernel's counters at the end.
 
-``tcp`` set-ups: greedy flows of ``controls`` that start 0.1 s apart, measured from :data:`WARM_S` to the end:
-``goodput_mbps`` of each flow (acknowledged data), ``queue_packets`` (quantiles as above, and the mean; sampled every
-5 ms, every 2 ms with DCTCP), ``marks_per_s``, ``drops_per_s``, and from the start ``cwnd`` of the first flow every
-0.25 s. With DCTCP: ``alpha`` and ``dctcp_cwnd`` of all its flows, every 25 ms (quantiles and mean), and
-``queue_series``, 400 samples. With DualPI2: ``prob`` and the delays of both queues, quantiles and mean. Flows to port
-9000 use the first control; with ``dualpi2-dctcp`` a filter puts them into the L queue for any ECN field.
+``tcp`` set-ups are greedy flows of ``controls`` that start 0.1 s apart, measured from :data:`WARM_S` to the end.
+``goodput_mbps`` is the acknowledged data of each flow. ``queue_packets`` has quantiles as above, and the mean, sampled
+every 5 ms, or every 2 ms with DCTCP. Further values are ``marks_per_s``, ``drops_per_s``, and from the start ``cwnd``
+of the first flow every 0.25 s. With DCTCP: ``alpha`` and ``dctcp_cwnd`` of all its flows, every 25 ms (quantiles and
+mean), and ``queue_series``, 400 samples. With DualPI2: ``prob`` and the delays of both queues, quantiles and mean.
+Flows to port 9000 use the first control; with ``dualpi2-dctcp`` a filter puts them into the L queue for any ECN field.
 """
 
 from __future__ import annotations
@@ -132,7 +133,7 @@ def send_message(end: socket.socket, what: object) -> None:
     end.sendall(struct.pack("<Q", len(text)) + text)
 
 
-def receive_message(end: socket.socket) -> Any:  # noqa: ANN401 - whatever was sent
+def receive_message(end: socket.socket) -> Any:  # noqa: ANN401 - messages have any type
     """Receive a message from another process."""
     (length,) = struct.unpack("<Q", end.recv(8, socket.MSG_WAITALL))
     return json.loads(end.recv(length, socket.MSG_WAITALL))

@@ -1,8 +1,8 @@
 """Record RED of ns-2.35, into ``queue_ns2.json``; not part of the program.
 
-The recorder needs Debian's package ``ns2`` and a C compiler, and no privileges: ``python queue_ns2.py``, three minutes.
-ns-2 is a simulator and gives equal numbers each time. It runs ``queue_ns2.tcl``. ns-2 traces six digits; a library of
-this file, loaded before the C library, makes it print fifteen, of which eleven are stored.
+The recorder (``python queue_ns2.py``) needs Debian's package ``ns2``, a C compiler, and three minutes.
+ns-2 is a simulator and gives equal numbers each time. The recorder runs ``queue_ns2.tcl``. Traces of ns-2 have six
+digits. A library of this file, loaded before the C library, makes it print fifteen, of which eleven are stored.
 
 ``law``: one RED queue before one link, and a list of arrivals; state of ns-2 after each of them. ``arrivals`` are named
 lists of [time in ns, bytes]. A set-up has its list, the link's rate and every non-default variable of the queue;
@@ -20,16 +20,16 @@ lists of [time in ns, bytes]. A set-up has its list, the link's rate and every n
 
 ``draws`` are the random numbers of RED in order; it draws one at each arrival for which a probability matters.
 :func:`check` recalculates the whole record from the arrivals and these draws, and stops at any different decision or
-average: its code documents this file's understanding of RED in ns-2. After an idle time the average decays as if
+average. Its code documents this file's understanding of RED in ns-2. After an idle time the average decays as if
 packets of ``mean_pktsize_`` had found the queue empty. The first packet with the average above the lower threshold is
 never dropped. With at most one waiting packet, nothing is dropped early. With ``use_mark_p_`` (the default), a packet
 above the upper threshold counts as an early drop with probability 1 and needs a draw. The count in bytes mode is an
 integer number of mean packets. When adaptive RED changes the maximum probability, the part above ``maxthresh_``
 (gentle) keeps the initial one.
 
-``flows``: senders (TCP with SACK, 1000 bytes per segment, greedy, RTTs from 44 ms to 104 ms in even steps without the
-queue) share a link of 10 Mb/s; 20 seeds. Each figure from 20 s to 120 s has its mean over seeds and the half width of
-its 95 % interval.
+``flows``: senders share a link of 10 Mb/s; 20 seeds. They are greedy and use TCP with SACK and 1000 bytes per segment.
+RTTs without the queue go from 44 ms to 104 ms in even steps. Each figure from 20 s to 120 s has its mean over seeds and
+the half width of its 95 % interval.
 """
 
 from __future__ import annotations

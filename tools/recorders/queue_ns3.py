@@ -17,26 +17,37 @@ sources. Three packets arrive at time 0, then one per ``every_ns`` from ``first_
   tenth. Each probability follows from the previous one and two delays, independent of intermediate drops.
 * ``queue_packets``: length every 100 ms.
 
-``red``: the arrivals of ``queue_ns2.json`` (same names) at RED, all ECT(0); columns with one value per arrival:
-``queue`` waiting packets, ``ave``, ``prob`` including the count (0 or unchanged while RED does not need it), ``max_p``
-if it changes, ``did`` as in ``queue_ns2.py`` (``M``: marked because the average is above the upper threshold).
+``red`` has the arrivals of ``queue_ns2.json`` (same names) at RED, all ECT(0). Its columns have one value per arrival:
+``queue`` (waiting packets), ``ave``, ``prob``, ``max_p`` if it changes, and ``did``. ``prob`` includes the count, and
+is 0 or unchanged while RED does not need it. ``did`` is as in ``queue_ns2.py``, with ``M`` for a mark because the
+average is above the upper threshold.
 
-``dctcp``: greedy flows of DCTCP over a bottleneck whose queue marks packets that find at least ``threshold_packets``
-waiting; packets of 1500 bytes on the wire, links from senders ten times as fast. After ``warm_s``: ``queue_packets``
-(quantiles 0, 0.05, 0.25, 0.5, 0.75, 0.95, 1, and mean), ``series`` (the first 500 samples, every ``sample_us``),
-``period_us`` (of the maximum of the autocorrelation), ``swing_packets`` (mean of maximum minus minimum length in a
-period), ``alpha`` and ``cwnd`` (segments; first flow: minimum, mean, maximum), ``marks_per_packet``, ``goodput_mbps``.
-``formula`` is Alizadeh et al. 2010, section 3.3: all flows synchronised, C in packets per second,
-A = sqrt(2 N (C RTT + K)) / 2, queue from K + N - A to K + N, period sqrt(2 (C RTT + K) / N) / 2 round trips,
-alpha = sqrt(2 N / (C RTT + K)). The queue of ns-3 excludes two packets: the one in transmission and one in its device.
+``dctcp`` has greedy flows of DCTCP over a bottleneck whose queue marks packets that find at least ``threshold_packets``
+waiting. Packets have 1500 bytes on the wire, and links from senders are ten times as fast. The values are for the time
+after ``warm_s``:
 
-Deviations of ns-3 from the texts, as these records show: CoDel calculates 1 / sqrt(count) by one step of Newton's
-method per update (like Linux, packet by packet), so the second and the third drop are 50 ms apart instead of 71 ms. PIE
-keeps its probability at 0 until the burst allowance of 150 ms is used up. CoDel with marking falls behind its own law:
-in ``codel-ecn 1.5`` marks are at least one packet late from the third on, whereas Linux marks when CoDel would drop.
+* ``queue_packets``: quantiles 0, 0.05, 0.25, 0.5, 0.75, 0.95, 1, and mean;
+* ``series``: the first 500 samples, every ``sample_us``;
+* ``period_us``: the period at the maximum of the autocorrelation;
+* ``swing_packets``: mean of maximum minus minimum length in a period;
+* ``alpha`` and ``cwnd``: segments; minimum, mean and maximum of the first flow;
+* ``marks_per_packet`` and ``goodput_mbps``.
 
-``codel_text``: numbers of packets that the pseudocode of RFC 8289 drops in the set-ups ``codel`` with a square root
-instead of one step of Newton's method, by :func:`codel_of_the_rfc`, and the differences.
+``formula`` is from Alizadeh and others, 2010, section 3.3, with all flows synchronised and C in packets per second:
+
+* amplitude A = sqrt(2 N (C RTT + K)) / 2, with the queue from K + N - A to K + N;
+* period sqrt(2 (C RTT + K) / N) / 2 round trips;
+* alpha = sqrt(2 N / (C RTT + K)).
+
+The queue of ns-3 excludes two packets: the one in transmission and one in its device.
+
+The records show deviations of ns-3 from the texts. CoDel calculates 1 / sqrt(count) by one step of Newton's method per
+update (like Linux, packet by packet). The second and the third drop are therefore 50 ms apart instead of 71 ms. PIE
+keeps its probability at 0 until the burst allowance of 150 ms is used up. CoDel with marking falls behind its own law.
+In ``codel-ecn 1.5`` marks are at least one packet late from the third on, whereas Linux marks when CoDel would drop.
+
+``codel_text`` has the numbers of packets that the pseudocode of RFC 8289 drops in the set-ups ``codel``, and the
+differences. It uses a square root instead of one step of Newton's method (:func:`codel_of_the_rfc`).
 """
 
 from __future__ import annotations

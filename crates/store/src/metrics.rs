@@ -146,7 +146,7 @@ metrics! {
         "Share of time for which wavelengths were reserved, mean over intervals."
         absent: "`fibres` not observed", unfinished: "not affected";
     DROP_SHARE "drop_share" "" "" Share:
-        "Dropped packets over those that entered the network (`sent` and `duplicated`); in a part of the run, over those delivered or dropped in it, since packets in flight cross its ends."
+        "Dropped packets over packets that entered the network (`sent` and `duplicated`). In a part of the run, the share is of the packets delivered or dropped in it."
         absent: "nothing was sent", unfinished: "not affected", measured;
     DROPS "drops" "packets" "reason" NotNegative:
         "Packets dropped, data and ACKs; each once, by the reason of its loss."
@@ -167,10 +167,10 @@ metrics! {
         "Second copies of packets, sent by 1+1 protection or made by a link."
         absent: "no copies", unfinished: "not affected";
     DUPLICATED "duplicated" "packets" "" NotNegative:
-        "Those of `copied` that are packets of their own: made by `duplication` of packets that 1+1 has not copied."
+        "Copies that count as separate packets: made by `duplication` of packets that 1+1 has not copied."
         absent: "none", unfinished: "not affected";
     COPIES_DISCARDED "copies_discarded" "packets" "" NotNegative:
-        "Copies that ended although their packet is neither delivered nor dropped by them: at a selector, on one path of two, or as the second to arrive."
+        "Copies that ended without deciding the fate of their packet: at a selector, on one path of two, or as the second to arrive."
         absent: "none", unfinished: "copies that ended so far";
     MARKED "marked" "packets" "" NotNegative:
         "ECN marks that queues set; a packet counts once per queue that marks it."

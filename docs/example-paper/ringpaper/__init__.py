@@ -1,4 +1,4 @@
-"""A paper of one's own: what a slow protection switch costs on a ring."""
+"""An example paper: the cost of a slow protection switch on a ring."""
 
 from pathlib import Path
 
@@ -11,7 +11,7 @@ SETUP = Setup("A. Student: My thesis", None, GRID, runs_of(40, 10))
 
 
 def find(found: Found) -> Findings:
-    """The gain in goodput in the two seconds after the failure against an immediate switch, and what is lost."""
+    """Return the gain in goodput in the two seconds after the failure against an immediate switch, and the losses."""
     goodput = found.only["goodput"].between("3 s", "5 s").total("group")
     gain = (100 * (goodput / goodput.at(switch_delay="0 ms") - 1)).named("gain", "%")
     lost = found.only["drops"].count(reason="link-down")

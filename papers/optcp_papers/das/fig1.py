@@ -22,8 +22,8 @@ REPAIR_S = {TRANSIENT: 4.0, PERSISTENT: 12.0, OWN: 12.0}
 ROUTERS = ("A", "B", "C", "D")
 CAUSES = ("failure", "repair", "convergence")
 COUNTS = ("announcements", *(f"on_{cause}" for cause in CAUSES), "ttl_expired", "convergence_instants")
-"""Counters of a run: announced updates, rewritten entries by cause, packets whose time to live expired, and times
-before the repair of the long failure at which routers converge."""
+"""Counters of a run: announced updates, rewritten entries by cause, and packets whose time to live expired. The last
+counts the times before the repair of the long failure at which routers converge."""
 
 ASSUMED = (
     Assumed("hold_down_s", 5.0, positive, "routing.hold_down"),

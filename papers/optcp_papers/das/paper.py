@@ -23,7 +23,7 @@ def scenario(name: str) -> Path:
 
 
 def receivers(*names: str) -> dict[str, dict[str, str]]:
-    """Return the axis ``receiver`` of a grid, with all receivers or those of some names."""
+    """Return the axis ``receiver`` of a grid, with all receivers or the receivers of some names."""
     return {name: {"parameters.receiver": RECEIVERS[name]} for name in names or RECEIVERS}
 
 

@@ -166,7 +166,7 @@ def all_rows(world: World) -> list[Row]:
 
 REPAIRS = Exhibit(
     "das/repairs",
-    "Suppression against undo, F-RTO and RACK: what the return to a shorter path costs",
+    "Suppression against undo, F-RTO and RACK: cost of reversion to a shorter path",
     "beyond the paper",
     Setup(PAPER, None, grids, runs_of(RUNS, QUICK_RUNS, {study(DURATIONS_S[0]): (RUNS, 0)}), ASSUMED),
     find,

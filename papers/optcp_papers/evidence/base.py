@@ -46,8 +46,7 @@ class Row:
     n
         Number of runs or cases.
     outside
-        External figures for comparison; empty if there are none.
-        What it is compared with; empty where nothing outside is known.
+        External figures for comparison; empty if none are known.
     """
 
     key: dict[str, str]
@@ -79,7 +78,7 @@ class Provenance(TypedDict):
 
 @dataclass(frozen=True)
 class Result:
-    """Result of an experiment as it is stored (``<name>.json``).
+    """Stored result of an experiment (``<name>.json``).
 
     Attributes
     ----------

@@ -46,7 +46,7 @@ PROBE_TEST = "minimum_rtt_is_probed_every_five_seconds"
 WANTED = (
     *GROWTH,
     Wanted("STARTUP", "pacing gain", RATE_TEST, printed(STARTUP_GAIN, 2), printed(STARTUP_GAIN, 3)),
-    Wanted("STARTUP", "greatest flight (segments)", STARTUP_TEST, None, ("80 to 90", 80.0, 90.0)),
+    Wanted("STARTUP", "maximum flight (segments)", STARTUP_TEST, None, ("80 to 90", 80.0, 90.0)),
     Wanted("DRAIN", "pacing gain", RATE_TEST, printed(DRAIN_GAIN, 2), printed(DRAIN_GAIN * MARGIN, 3)),
     Wanted("DRAIN", "least flight (segments)", STARTUP_TEST, printed(PRODUCT, 0), ("39 to 40", 39.0, 40.0)),
     Wanted("PROBE_BW", "pacing gain of UP", RATE_TEST, printed(UP_GAIN, 2), printed(UP_GAIN * MARGIN, 4)),
@@ -54,7 +54,7 @@ WANTED = (
     Wanted("PROBE_BW", "of CRUISE and REFILL", RATE_TEST, printed(1.0, 2), printed(MARGIN, 2)),
     Wanted("PROBE_BW", "UP lasts (ms)", CYCLE_TEST, None, printed(UP_MS, 1)),
     Wanted(
-        "PROBE_BW", "greatest flight of UP (segments)", CYCLE_TEST, None, ("76 to 78", UP_FLIGHT - 0.5, UP_FLIGHT + 1.5)
+        "PROBE_BW", "maximum flight of UP (segments)", CYCLE_TEST, None, ("76 to 78", UP_FLIGHT - 0.5, UP_FLIGHT + 1.5)
     ),
     Wanted("PROBE_BW", "DOWN lasts (ms)", CYCLE_TEST, None, printed((UP_FLIGHT - PRODUCT) / FALL, 0)),
     Wanted("PROBE_BW", "from UP to UP (ms)", CYCLE_TEST, None, ("1833 to 1938", 1833.0, 1938.0)),
@@ -104,14 +104,14 @@ def measured(run: Run) -> Measured:
     held = [end - at_ms[(at_ms >= begin) & (flight <= HALF)][0] for begin, end in probes]
     between = [(after[0] - first[1]) / 1e3 for first, after in itertools.pairwise(probes)]
     return {
-        ("STARTUP", "greatest flight (segments)"): flight[before].max(),
+        ("STARTUP", "maximum flight (segments)"): flight[before].max(),
         ("DRAIN", "pacing gain"): 1 / sample_quantile(draining, 0.5),
         ("DRAIN", "least flight (segments)"): flight[(at_ms > full_ms) & before].min(),
         ("PROBE_BW", "pacing gain of UP"): 1 / sample_quantile(waits[cycling & short], 0.5),
         ("PROBE_BW", "of DOWN"): 1 / sample_quantile(waits[cycling & long], 0.5),
         ("PROBE_BW", "of CRUISE and REFILL"): 1 / sample_quantile(waits[cycling & middle], 0.5),
         ("PROBE_BW", "UP lasts (ms)"): np.mean([end - begin for begin, end in ups[:-1]]),
-        ("PROBE_BW", "greatest flight of UP (segments)"): flight[at_ms >= STEADY_MS].max(),
+        ("PROBE_BW", "maximum flight of UP (segments)"): flight[at_ms >= STEADY_MS].max(),
         ("PROBE_BW", "DOWN lasts (ms)"): np.mean(down_ms),
         ("PROBE_BW", "from UP to UP (ms)"): np.mean([after[0] - first[0] for first, after in pairs]),
         ("PROBE_RTT", "first begins (s)"): probes[0][0] / 1e3,
@@ -150,9 +150,9 @@ BBR3_STATES = Experiment(
         'Flow and link of BBR version 1 with `congestion = "bbr3"`. One row uses a link with five times the RTT, '
         "where 63 RTTs take longer than three seconds. The scenario is `tcp-bbr`.",
         "`BBRv3 draft` are statements of draft-ietf-ccwg-bbr-06. `BBRv3 draft, worked` are values derived from it by "
-        "hand for this link: whole segments and ACKs, one per millisecond, and the draft's pacing 1 % below the "
-        "bandwidth, which its gains do not include. No available kernel has this version, so no figure is compared "
-        "with a run of another program. The tests are in `crates/tcp/src/congestion/bbr3/tests.rs`.",
+        "hand for this link. They include whole segments and ACKs, one per millisecond, and the draft's pacing 1 % "
+        "below the bandwidth, which its gains do not include. No available kernel has this version, so no figure is "
+        "compared with a run of another program. The tests are in `crates/tcp/src/congestion/bbr3/tests.rs`.",
         "STARTUP falls behind once, for the same reason as version 1. Later round trips carry 3 % less than twice the "
         "previous one. The reasons that are known are the margin of 1 % and a window of whole segments.",
         "Origin of each figure: 2.77, 0.5, 0.90, 1 and 1.25 (section 5.6.1), the first rate without margin (5.6.2). "

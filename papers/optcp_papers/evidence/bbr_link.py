@@ -28,14 +28,14 @@ LINKS = {
     "fast": {"parameters.rate": "1200 Mbps", "parameters.delay": "19.995 ms", "stop": "1 s"},
     "long": {"parameters.delay": "99.4999984 ms"},
 }
-"""Links: that of the scenario, one with a hundred times the rate, and one with five times the RTT."""
+"""Links: the link of the scenario, one with a hundred times the rate, and one with five times the RTT."""
 
 Measured = dict[tuple[str, str], Any]
 """Figures by state and name."""
 
 
 def printed(value: float, digits: int) -> tuple[str, float, float]:
-    """Return an external figure as it is shown, and its range."""
+    """Return the shown form of an external figure, and its range."""
     text = f"{value:.{digits}f}"
     return text, *outside.printed_range(text)
 

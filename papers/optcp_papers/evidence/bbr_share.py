@@ -71,7 +71,7 @@ def shares(done: Found) -> Iterator[tuple[dict[str, str], Interval]]:
 
 
 def find(done: Found) -> Figures:
-    """Yield the share with that of the model."""
+    """Yield the share and the share of the model."""
     for key, ours in shares(done):
         theirs = f"{model(packets(key['queue'])):.3f}"
         text = f"{theirs} (ours {100 * (ours.estimate / float(theirs) - 1):+.0f} %)"
@@ -85,8 +85,8 @@ BBR_SHARE = Experiment(
     value="share of BBR",
     source=Runs(SCENARIO, studies, find),
     about=(
-        "One flow of BBR and one or more of CUBIC or Reno, all with the profile `linux-6`, share a drop-tail link of "
-        "10 Mb/s with a base RTT of 40 ms. The queue is in bandwidth-delay products of 33.3 packets, including the "
+        "One flow of BBR and one or more of CUBIC or Reno, all with the profile `linux-6`, share a drop-tail link. It "
+        "has 10 Mb/s and a base RTT of 40 ms. The queue is in bandwidth-delay products of 33.3 packets, including the "
         "packet in transmission. The figure is BBR's share of all goodput from 60 s to 460 s. Start times are random "
         "from 5 s, and hosts delay each packet by up to 1.2 ms. The scenario is `tcp-bbr-share`.",
         "The model assumes that the others always fill the queue, and that only BBR's window limits BBR. Here the "
@@ -96,8 +96,8 @@ BBR_SHARE = Experiment(
         "median error of the model of 5 % with CUBIC and of 8 % with Reno on its own testbed. No further reason for "
         "our larger difference is known, and nothing was changed to reduce it.",
         "The 40 % are from the abstract of the same paper, for one flow of BBR with up to 16 others. It does not "
-        "state the queue, so all three queues are compared with it. Hock et al. have no figure here: they found that "
-        "BBR suppresses CUBIC with queues below one product, which is shown as any share above a half.",
+        "state the queue, so all three queues are compared with it. Hock and others have no figure here. They found "
+        "that BBR suppresses CUBIC with queues below one product, which is shown as any share above a half.",
     ),
 )
 

@@ -127,7 +127,7 @@ CONFORMANCE = Experiment(
         "Single flows with scripted losses, recorded with ns-2.35 (`tests/reference/tcp`). `optcp conformance` runs "
         "them. The program that came with the records, `compare.py`, compares completion time, retransmissions, "
         "timeouts, and each transmission with its time if recorded. A row counts the cases that exercise an option; a "
-        "case counts in several rows. A case that requires a loss recovery which does not exist here only counts in "
-        "the row of that recovery, as one that does not agree.",
+        "case counts in several rows. A case whose loss recovery does not exist here only counts in the row of that "
+        "recovery, as one that does not agree.",
     ),
 )

@@ -100,31 +100,31 @@ CONTROLS = Experiment(
     about=(
         "One flow alone with the profile `linux-6`, after a SYN exchange, with each congestion control in turn; slow "
         "start is HyStart for CUBIC only. A kernel, Linux 6.1 as a process, sent the same segments over the same link "
-        "in real time, three to nine times; `tools/recorders/linux_uml_runs.py` describes the method and contains the "
+        "in real time, three to nine times. `tools/recorders/linux_uml_runs.py` describes the method and contains the "
         "set-ups. Completion is measured from the first data to the ACK of the last. The receiver acknowledges every "
         "segment, like the recorded one. The scenario is `tcp-controls`.",
         "The recorded figure is the range of all repetitions. It is wide in `full-queue`, and for Illinois and "
         "Westwood+, where a millisecond decides: agreement there is weak evidence. Elsewhere most transfers of the "
-        "kernel end one or two per cent later, as if its RTTs were 1 to 2 ms longer, which was not measured.",
-        "The kernel's clock for Westwood+ ticked every 10 ms; here it ticks every 4 ms, the kernel's own default. The "
-        "simulated ACKs of `one-loss`, filtered with ticks of 10 ms, give the recorded threshold of 5 for most phases "
-        "of the clock; those of `timeout` give 4 or 7 instead of 2. This is not explained, nor why CUBIC is faster "
+        "kernel end one or two per cent later. Its RTTs may have been 1 to 2 ms longer, which was not measured.",
+        "The kernel's clock for Westwood+ ticked every 10 ms; here it ticks every 4 ms, the kernel's own default. "
+        "With ticks of 10 ms, the simulated ACKs of `one-loss` give the recorded threshold of 5 for most phases of "
+        "the clock. The ACKs of `timeout` give 4 or 7 instead of 2. This is not explained, nor why CUBIC is faster "
         "after a timeout there and the others slower. Illinois interprets jitter as a queue; whether this slows it "
         "down in `growth` was not tested.",
         "H-TCP, Hybla, Veno, BIC, YeAH, NV, LP and CDG were recorded later, on a slower machine. Packets were late by "
-        "0.3 to 0.5 ms on average, like the others, but by 1 ms and more in much of `full-queue`, and in `growth` "
-        "when Hybla sends hundreds of segments together; that machine affects the figures there. Hybla's first "
-        "windows, 4 and then 76 segments, show that its rho was 34 eighths, so the SYN took at least 106.25 ms. With "
-        "such a delay its simulated threshold in `one-loss` is 272. Veno interprets 3 ms as three segments of 103, "
-        "which decides between 4/5 and a half in `growth`. CDG backs off at random: in runs with a first threshold of "
-        "14 it did at 20 segments, in its second round trip.",
+        "0.3 to 0.5 ms on average, like the others. They were late by 1 ms and more in much of `full-queue`, and in "
+        "`growth` when Hybla sends hundreds of segments together. That machine affects the figures there. Hybla's "
+        "first windows, 4 and then 76 segments, show that its rho was 34 eighths, so the SYN took at least 106.25 ms. "
+        "With such a delay its simulated threshold in `one-loss` is 272. Veno interprets 3 ms as three segments of "
+        "103, which decides between 4/5 and a half in `growth`. CDG backs off at random: in runs with a first "
+        "threshold of 14 it did at 20 segments, in its second round trip.",
         "In `timeout` the windows of every control of the kernel, including the earlier recordings, lag by 0.2 to 0.4 "
-        "s: its second RTO fires later, and the window stays at two segments for one more round trip. This does not "
-        "depend on the control, and explains the differences of H-TCP, BIC and YeAH.",
+        "s. The kernel's second RTO fires later, and the window stays at two segments for one more round trip. This "
+        "does not depend on the control, and explains the differences of H-TCP, BIC and YeAH.",
         "LP equals Reno in all recordings. The delay that it compares starts at random in the kernel, and exceeds its "
-        "32 bits for seven of eight pairs of hosts; then it never detects congestion. With timestamps that start at "
+        "32 bits for seven of eight pairs of hosts. LP then never detects congestion. With timestamps that start at "
         "zero (`tcp_timestamps = 2`, not stored) the same kernel took 4.2 and 25.4 s for `no-loss`, and a minute for "
-        "`timeout`, because its estimate of the other clock's rate makes it treat normal delays as congestion. Here "
-        "LP follows its paper and yields to its own queue; it does not finish `full-queue` in 20 s.",
+        "`timeout`. Its estimate of the other clock's rate makes it treat normal delays as congestion. Here LP "
+        "follows its paper and yields to its own queue; it does not finish `full-queue` in 20 s.",
     ),
 )

@@ -37,13 +37,13 @@ CUBIC = Experiment(
     about=(
         "The scenario of `loss`: one greedy flow with an RTT of 100 ms that only losses limit. The figure is in "
         "segments: goodput times RTT. `rfc cubic` is the profile `rfc` with SACK and CUBIC, with an ACK for every "
-        "segment; `linux-6` is the profile with its delayed ACKs, except for the segment size and ssthresh that the "
+        "segment. `linux-6` is the profile with its delayed ACKs, except for the segment size and ssthresh that the "
         "scenario sets.",
         "RFC 9438's response function is the average window for losses at even distances. Goodput stays below it by "
         "the cost of recovery: a round trip of 8 segments without growth in a cycle of 100 at p = 0.01. The average "
         "of cwnd itself is within 10 % of it at every p (test `average_window_of_cubic_matches_the_rfc` in "
         "`crates/tcp/tests/response.rs`). Independent losses of the same probability give more, as they do for Reno.",
-        "The figures of Linux state no statistical error, and not whether they are of goodput or of cwnd; its `about "
-        "200` is shown as 190 to 210.",
+        "The figures of Linux state no statistical error. It is unknown whether they are of goodput or of cwnd. Their "
+        "`about 200` is shown as 190 to 210.",
     ),
 )

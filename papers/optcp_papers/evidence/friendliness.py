@@ -59,7 +59,7 @@ def at_equal_probability(p: float, round_trip_s: float) -> Windows:
 def expected(law: Law, rate_bps: float, round_trip_s: float, buffer_packets: int) -> float:
     """Return CUBIC's window over Reno's if both peaks together fill link and buffer.
 
-    The RTT is that of the average windows, at least ``round_trip_s``.
+    The RTT follows from the average windows, and is at least ``round_trip_s``.
     """
     capacity = rate_bps / PACKET_BITS
     held = capacity * round_trip_s + buffer_packets
@@ -144,28 +144,26 @@ FRIENDLINESS = Experiment(
     digits=2,
     source=Runs(SCENARIO, studies, find),
     about=(
-        "A greedy flow with CUBIC and one with Reno's growth share a drop-tail link; all other settings are equal, "
+        "A greedy flow with CUBIC and one with Reno's growth share a drop-tail link. All other settings are equal, "
         "and their base RTTs differ by at most one transmission time of the link. The variant is the profile of both, "
         "with SACK. The buffer is in products of rate and RTT. The host time, in transmission times of the link, is "
         "the maximum delay of a packet in a host (`jitter`). The figure is the geometric mean over runs of CUBIC's "
         "goodput divided by Reno's, from 100 s to 500 s. The scenario is `tcp-cubic-reno`.",
         "RFC 9438 promises Reno's throughput on links that hold few packets (section 4.3), and more for CUBIC beyond. "
-        "The amount follows from its formulas once it is specified who loses packets when the queue is full: both "
-        "flows at the same time, or each in proportion to its rate. Two flows on a drop-tail link are between these "
-        "cases, so the external range extends from one law to the other, and is a single figure if both are in the "
-        "Reno-friendly region. The laws hold for average windows, ignore timeouts, and take the larger of the two "
-        "averages, whereas CUBIC takes the larger of two windows at every time. Rows next to the end of the region, "
-        "where both matter, may therefore exceed them. A buffer of 2 packets (10 Mb/s, 10 ms, 1/4) is dominated by "
-        "timeouts.",
+        "Its formulas give the amount for a given rule of losses when the queue is full. Both flows lose packets at "
+        "the same time, or each in proportion to its rate. Two flows on a drop-tail link are between these cases, so "
+        "the external range extends from one law to the other. It is a single figure if both are in the Reno-friendly "
+        "region. The laws hold for average windows and ignore timeouts. They take the larger of the two averages, "
+        "whereas CUBIC takes the larger of two windows at every time. Rows next to the end of the region, where both "
+        "matter, may therefore exceed them. A buffer of 2 packets (10 Mb/s, 10 ms, 1/4) is dominated by timeouts.",
         "In the Reno-friendly region CUBIC has 15 to 45 % more than Reno with `rfc` and a host time of 1. The reason "
-        "is not the growth, as the rows with a host time of 4 show, but a phase effect (S. Floyd, V. Jacobson, On "
-        "traffic phase effects in packet-switched gateways, 1992): an ACK that increases the window releases two "
-        "packets together, of which the second finds the queue full. Reno grows by a segment 17 times while CUBIC "
-        "does so 9 times. Longer host times separate the pair. With the delayed ACKs of `linux-6` every ACK releases "
-        "two packets anyway.",
-        "S. Ha, I. Rhee, L. Xu, CUBIC: a new TCP-friendly high-speed TCP variant, 2008, publish their measurements as "
-        "figure 10, without numbers. In the discussion of RFC 9438 (issue 92 of NTAP/rfc8312bis) one of them reads it "
-        "as friendly, though not exactly fair, at 10 ms for 10 to 400 Mb/s, and a reviewer as CUBIC taking more from "
-        "40 ms on. The rows agree with both.",
+        "is not the growth, as the rows with a host time of 4 show. It is a phase effect (Floyd and Jacobson, 1992, "
+        "as above). An ACK that increases the window releases two packets together, of which the second finds the "
+        "queue full. Reno grows by a segment 17 times while CUBIC does so 9 times. Longer host times separate the "
+        "pair. With the delayed ACKs of `linux-6` every ACK releases two packets anyway.",
+        "Ha, Rhee and Xu, CUBIC: a new TCP-friendly high-speed TCP variant, 2008, publish their measurements as "
+        "figure 10, without numbers. Two people interpret it in the discussion of RFC 9438 (issue 92 of "
+        "NTAP/rfc8312bis). To one of its authors it is friendly, though not exactly fair, at 10 ms for 10 to 400 "
+        "Mb/s. To a reviewer CUBIC takes more from 40 ms on. The rows agree with both.",
     ),
 )

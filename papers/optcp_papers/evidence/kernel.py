@@ -31,8 +31,8 @@ CHOICES = {
 """Scenario settings of each congestion control."""
 GROUPS = ("first", "second")
 HAND_OVER_MS = 0.094
-"""Delay that handing a packet over adds to the recorded link, each way: half of what the kernel measured for a SYN
-in excess of both delays, median over all repetitions."""
+"""Delay that handing a packet over adds to the recorded link, each way. It is half of the excess of the kernel's RTT
+of a SYN over both delays, median over all repetitions."""
 STOP = "100 s"
 FAST = {"rate": "100 Gbps", "queue": "unlimited"}
 BEGIN = "data begin (s)"
@@ -43,7 +43,7 @@ DIGITS = {
     "retransmissions": 0,
     "first ssthresh": 0,
     "ACKs a segment": 2,
-    "greatest cwnd": 0,
+    "maximum cwnd": 0,
 }
 """Number of decimals of each figure, in the order of :meth:`Did.figures`."""
 
@@ -120,8 +120,8 @@ def losses(world: World) -> list[dict[str, Any]]:
 def changes(world: World, groups: Sequence[str]) -> dict[str, Any]:
     """Return the outages and path changes of a set-up.
 
-    A path change is a failure of the first path, from which protection switches to the other path: immediately, or at
-    the end of an outage.
+    A path change is a failure of the first path. Protection switches to the other path immediately, or at the end of
+    an outage.
     """
     if len(world.paths) == 1:
         return {"failures": [failure(outage) for outage in world.outages]} if world.outages else {}
@@ -155,14 +155,14 @@ class Did:
     retransmissions: int
     acks: int
     ssthresh: list[int]
-    greatest_cwnd: int
+    maximum_cwnd: int
 
     def figures(self, segments: int) -> list[float]:
         """Return the compared figures, NaN if undefined (:data:`DIGITS`)."""
         first_loss = np.nan if self.first_loss_s is None else self.first_loss_s
         ssthresh = self.ssthresh[0] if self.ssthresh else 0
         times = [self.begin_s, np.nan if self.completion_s is None else self.completion_s, first_loss]
-        return [*times, self.retransmissions, ssthresh, self.acks / segments, self.greatest_cwnd]
+        return [*times, self.retransmissions, ssthresh, self.acks / segments, self.maximum_cwnd]
 
 
 @functools.cache
@@ -203,7 +203,7 @@ def measured(run: Run, group: str, world: World) -> Did:
         retransmissions=int(np.sum(sent) - len(np.unique(seq[sent]))),
         acks=int(np.sum(acked)),
         ssthresh=[int(value) for value, _ in itertools.groupby(thresholds)],
-        greatest_cwnd=int(np.max(sender["cwnd_bytes"][own]) // MSS_BYTES),
+        maximum_cwnd=int(np.max(sender["cwnd_bytes"][own]) // MSS_BYTES),
     )
 
 
@@ -278,10 +278,10 @@ KERNEL = Experiment(
         "`papers/optcp_papers/evidence/data/kernel_worlds.toml` describes them, `tools/recorders/kernel_runs.py` "
         "records them, `kernel_runs.json` holds every repetition. The kernel sends over a real-time link between two "
         "network namespaces of one machine. A repetition was repeated if one packet was forwarded more than 2 ms "
-        "late, or all of them 50 us late on average. Forwarding takes 0.094 ms each way, half of what a SYN took "
-        "there in excess of the delays, and is added to the delays here. All kernel settings have their defaults "
+        "late, or all of them 50 us late on average. Forwarding takes 0.094 ms each way, half of the excess of a "
+        "SYN's RTT there over the delays, and is added to the delays here. All kernel settings have their defaults "
         "except for buffers: the sender's never limits. With a `large` receive buffer Linux acknowledged every "
-        'segment (84 of 100 in `queue-2-long`), and the profile gets `ack = "every-packet"`; with the `default` '
+        'segment (84 of 100 in `queue-2-long`), and the profile gets `ack = "every-packet"`. With the `default` '
         "buffer the profile is unchanged. Without SACK `recovery` is `newreno`, and BBR, which needs SACK here, is "
         "omitted.",
         "Times count from the first data, after the SYN exchange. The time of the first data, from the first SYN, is "

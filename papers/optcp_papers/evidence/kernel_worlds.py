@@ -27,7 +27,7 @@ class Outage:
     start_s, end_s
         From the first SYN.
     direction
-        Which packets are lost: those of the sender, of the receiver, or of both.
+        Direction of the lost packets: from the sender, to the sender, or both.
     """
 
     start_s: float

@@ -101,11 +101,12 @@ DELAYED_ACK = Experiment(
     value="rate, every ACK / delayed",
     source=Runs(SCENARIO, studies, cost),
     about=(
-        "The runs of the experiment `loss`: for each seed the rate with an ACK for every segment, divided by the rate "
-        "with delayed ACKs; then the mean over the seeds. An ACK waits at most 200 ms in the profile `rfc`, 100 ms in "
-        "`ns2-2.35`. A window that grows by one segment every second round trip gives the square root of two.",
+        "The runs of the experiment `loss`. For each seed, the rate with an ACK for every segment is divided by the "
+        "rate with delayed ACKs. The figure is the mean over the seeds. An ACK waits at most 200 ms in the profile "
+        "`rfc`, 100 ms in `ns2-2.35`. A window that grows by one segment every second round trip gives the square "
+        "root of two.",
         "Periodic losses lead to one cycle that repeats, in which small windows count in whole segments. In `rfc` at "
-        "p = 0.01 each recovery of that cycle ends one segment below ssthresh (FlightSize and one segment, RFC 6582 "
-        "section 3.2 step 3, option 1), which makes the quotient an outlier.",
+        "p = 0.01 each recovery of that cycle ends one segment below ssthresh, which makes the quotient an outlier. "
+        "The rule is FlightSize and one segment (RFC 6582 section 3.2 step 3, option 1).",
     ),
 )

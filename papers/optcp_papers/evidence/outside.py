@@ -19,15 +19,15 @@ Verdict = Literal["agrees", "near", "differs", "undecided"]
 DATA = Path(__file__).parent / "data"
 FIGURES = DATA / "figures.toml"
 NS2_RUNS = DATA / "ns2-runs.json"
-THIS_WORLD = "ns-2.35, same world"
+THIS_WORLD = "ns-2.35, same set-up"
 NEAR = 0.05
 SHARP = 0.1
 RULE = (
     "`agrees`: our 95 % interval overlaps the external range. `near`: it does not, and misses the range by at most 5 "
     "%. `differs`: it misses by more. `undecided`: one run, so no interval. If all runs have one value, that value is "
-    "the interval. The external range is a published range, a published figure with half a unit of its last digit "
-    "either way, or the 95 % interval of runs, at least as wide. If both sides have statistical errors, a few of many "
-    "rows miss by chance.\n\n"
+    "the interval. The external range is a published range, a published figure plus or minus half a unit of its last "
+    "digit, or an interval of runs. The interval is at least as wide as that half unit either way. If both sides "
+    "have statistical errors, a few of many rows miss by chance.\n\n"
     "A comparison is sharp if the external range and our interval together are narrower than 10 % of the middle of "
     "that range. All others are marked `wide` and counted separately, because an overlap of such ranges is weak "
     "evidence."
@@ -116,7 +116,7 @@ def figures(experiment: str, key: Mapping[str, str]) -> list[Figure]:
 
 
 def ns2_values(experiment: str, key: Mapping[str, str]) -> list[float]:
-    """Return the values of the ns-2 runs behind a figure, by run; empty if there are none."""
+    """Return the values of the ns-2 runs behind a figure, by run; empty without such runs."""
     result = (entry for entry in _runs() if entry["experiment"] == experiment and key.items() <= entry["key"].items())
     return next((list(entry["values"]) for entry in result), [])
 

@@ -43,10 +43,10 @@ PACKETDRILL = Experiment(
     digits=0,
     source=count,
     about=(
-        "Scripts in the language of packetdrill (`tests/packetdrill`, one directory per behaviour) act as the peer "
-        "and the application, and specify the segments of an endpoint with their times. They are the project's own: "
-        "each names the section of an RFC, or the behaviour of Linux, from which its values were derived by hand. "
-        "`optcp packetdrill` runs them, and public ones, against the simulated endpoint "
+        "Scripts in the language of packetdrill are in `tests/packetdrill`, one directory per behaviour. They act as "
+        "the peer and the application, and specify the segments of an endpoint with their times. They are the "
+        "project's own. Each names the section of an RFC, or the behaviour of Linux, from which its values were "
+        "derived by hand. `optcp packetdrill` runs them, and public ones, against the simulated endpoint "
         "([how](../developers/packetdrill.md)).",
     ),
 )

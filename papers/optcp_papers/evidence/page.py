@@ -17,14 +17,16 @@ QUANTITY = "quantity"
 """Part of a key that makes columns instead of rows."""
 TABLE = "rows"
 """Part of a key that splits such a table into several."""
+HEADINGS = {"world": "set-up"}
+"""Headings of parts of a key, where they differ."""
 
 HEAD = """\
 # TCP: evidence from outside
 
 Evidence for each part of the TCP model from sources outside of this project: runs of other programs, recorded kernels,
 scripts and published figures. Values that the project derived itself from an RFC, a paper or the behaviour of Linux are
-listed separately: they only show that the model does what its authors read there. The page [TCP](../reference/tcp.md)
-describes each mechanism.
+listed separately. They only show that the model follows the authors' interpretation of these sources. The page
+[TCP](../reference/tcp.md) describes each mechanism.
 """
 MADE = """\
 `optcp evidence --write-page docs/details/tcp-evidence.md` (`make evidence`) generates this page from the results in
@@ -50,7 +52,7 @@ def columns(result: Result) -> list[str]:
     """Return the headings of a result's table."""
     keys = list(dict.fromkeys(name for row in result.rows for name in row.key))
     interval = [result.interval] if any(row.ci95 for row in result.rows) else []
-    return [*keys, result.value, *interval, result.unit_n, *sources(result)]
+    return [*_headings(keys), result.value, *interval, result.unit_n, *sources(result)]
 
 
 def sources(result: Result) -> list[str]:
@@ -68,6 +70,10 @@ def line(result: Result, row: Row) -> list[str]:
     cells.append(str(row.n))
     beside = {item.source: item for item in row.outside}
     return cells + [_beside(beside.get(source)) for source in sources(result)]
+
+
+def _headings(keys: Sequence[str]) -> list[str]:
+    return [HEADINGS.get(key, key) for key in keys]
 
 
 def _beside(one: Compared | None) -> str:
@@ -97,7 +103,7 @@ def _lines(rows: Sequence[Row], result: Result) -> str:
         beside = "".join(f" ({_missed(row.value, item)})" for item in row.outside)
         lines.setdefault(case, {})[row.key[QUANTITY]] = f"{row.value:.{_digits(row, result)}f}{beside}"
     cells = [[*case, *(of.get(name, "") for name in quantities)] for case, of in lines.items()]
-    return _table([*keys, *quantities], cells)
+    return _table([*_headings(keys), *quantities], cells)
 
 
 def _missed(value: float, one: Compared) -> str:

@@ -22,11 +22,11 @@ from optcp_papers.evidence import outside
 TABLE = outside.DATA / "packetdrill-suites.json"
 TITLE = "Public packetdrill scripts"
 ABOUT = (
-    "Scripts of others that test the TCP of Linux: the kernel's own, and those of packetdrill. They are not part of "
-    "the project; `optcp packetdrill` runs them unchanged, with the profile `linux-6`. A script is refused, with its "
-    "line and the reason, if it needs any feature that is not simulated, even at its end. "
-    "`papers/optcp_papers/evidence/data/packetdrill-suites.json` holds the outcome of each script, and "
-    "[packetdrill scripts](../developers/packetdrill.md#public-suites) describes how to reproduce that table."
+    "Public scripts that test the TCP of Linux: the kernel's own, and packetdrill's. They are not part of the "
+    "project; `optcp packetdrill` runs them unchanged, with the profile `linux-6`. A script is refused, with its line "
+    "and the reason, if it needs any feature that is not simulated, even at its end. "
+    "`papers/optcp_papers/evidence/data/packetdrill-suites.json` holds the outcome of each script, and [packetdrill "
+    "scripts](../developers/packetdrill.md#public-suites) describes how to reproduce that table."
 )
 BLOB_DIGITS = 12
 
@@ -110,7 +110,7 @@ def run(suite: Suite, folder: Path) -> Suite:
     Raises
     ------
     InputError
-        If there are none.
+        If the directory has no scripts.
     """
     scripts = []
     for file in sorted(folder.rglob("*.pkt")):

@@ -36,7 +36,7 @@ def lost(run: Run) -> tuple[list[int], list[float]]:
 
 
 def same(numbers: list[int], differences: list[int], first: int) -> int:
-    """Count the first lost packets that equal those of a record, which holds differences."""
+    """Count the first lost packets that equal the packets of a record, which holds differences."""
     theirs = list(itertools.accumulate(differences, initial=-1))[1:]
     return sum(ours + first == other for ours, other in zip(numbers[:FIRST], theirs[:FIRST], strict=False))
 

@@ -58,9 +58,10 @@ LINUX: dict[str, Tables] = {
         "range": "0 s",
     },
 }
-"""Disciplines of Linux by their ``tc`` settings. Lengths are equal: Linux also counts the packet that the token
-bucket is about to send (``qdisc_peek_head`` leaves it in the queue, ``qdisc_peek_dequeued`` still counts it). ``step``
-marks at its threshold in Linux, and above it here.
+"""Disciplines of Linux by their ``tc`` settings. Lengths are equal: Linux also counts the packet that the token bucket
+is about to send. ``qdisc_peek_head`` leaves it in the queue, and ``qdisc_peek_dequeued`` still counts it. ``step``
+marks
+at its threshold in Linux, and above it here.
 """
 NS3_PIE: Tables = {"kind": "pie", "limit": "1001 packets", "mean_packet": "1000 B", "derandomize": False}
 NS3: dict[str, Tables] = {
@@ -76,12 +77,12 @@ NS3: dict[str, Tables] = {
 }
 """Disciplines of ns-3. Limits are one packet higher, because the packet in transmission counts here, and not there."""
 NOT_STATED = {
-    "Linux, `prio` and `drr`": "each class has a limit of its own there, all share one here",
-    "Linux, DualPI2 with DCTCP": "a filter puts DCTCP's ECT(0) into the L queue, here the codepoint alone decides",
-    "ns-3, `pie-rate`": "it estimates the departure rate, which is known here",
-    "ns-2, RED in bytes": "it counts whole packets since the last drop",
-    "ns-2, RED with thresholds of its own choice": "they follow from a target delay there",
-    "ns-3, RED at ns-2's arrivals": "its draws are not recorded",
+    "`prio` and `drr` of Linux": "each class has its own limit there, all share one here",
+    "DualPI2 of Linux with DCTCP": "a filter puts DCTCP's ECT(0) into the L queue, here the codepoint alone decides",
+    "`pie-rate` of ns-3": "it estimates the departure rate, which is known here",
+    "RED of ns-2 in bytes": "it counts whole packets since the last drop",
+    "RED of ns-2 with automatic thresholds": "they follow from a target delay there",
+    "RED of ns-3 at ns-2's arrivals": "its draws are not recorded",
 }
 """Recorded set-ups that are not run, with reasons."""
 
@@ -147,7 +148,7 @@ def greedy(
     stop_s: float,
     sample: str | None = None,
 ) -> Scenario:
-    """Return greedy flows over one link, each with its TCP, its start time and the delay of its own link."""
+    """Return greedy flows over one link, each with its TCP, its start time and the delay of its access link."""
     own = {"rate": access_rate, "queue": "unlimited"} if access_rate else FAST
     port = {"links": [["L", "R"]]}
     span = f"{stop_s - warm_s:.6f} s"

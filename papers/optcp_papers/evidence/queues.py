@@ -244,7 +244,7 @@ def _fair() -> Iterable[World]:
 
 
 def max_min(wanted: list[float]) -> list[float]:
-    """What each of some gets of one, by max-min fairness."""
+    """Return the share of a capacity of 1 that each demand gets, by max-min fairness."""
     left, result = 1.0, [0.0] * len(wanted)
     for place, number in enumerate(sorted(range(len(wanted)), key=wanted.__getitem__)):
         result[number] = min(wanted[number], left / (len(wanted) - place))
@@ -337,7 +337,7 @@ def _tcp() -> Iterable[World]:
 
 
 def beside(world: World, key: Mapping[str, str], low: float, high: float) -> outside.Figure:
-    """Return the recorded range as it is shown, widened by the family's tolerance for the comparison."""
+    """Return the shown form of the recorded range, widened by the family's tolerance for the comparison."""
     digits = DIGITS[key["quantity"]]
     texts = [f"{value:.{digits}f}" for value in (low, high)]
     ends = [outside.printed_range(text) for text in texts]
@@ -378,45 +378,46 @@ QUEUES = Experiment(
     digits=2,
     source=Runs("queue_ns2.json, queue_ns3.json, queue_linux.json", studies, find),
     about=(
-        "The disciplines of [queues](../reference/scenarios/queues.md#queue) in set-ups in which ns-2.35, ns-3.37 "
-        "and Linux 6.1 were recorded, and compared with closed forms. Constant sources overload a link of 10 Mb/s, or "
-        "TCP flows share a link. `papers/optcp_papers/evidence/queue_worlds.py` makes each scenario; "
-        "`queue_linux.py`, `queue_ns2.py` and `queue_ns3.py` in `tools/recorders` describe the recordings. `lost` "
-        "and `marked` count all packets; drops and marks of TCP are those of 15 s; queues are in packets.",
+        "The disciplines of [queues](../reference/scenarios/queues.md#queue) in set-ups in which ns-2.35, ns-3.37 and "
+        "Linux 6.1 were recorded, and compared with closed forms. Constant sources overload a link of 10 Mb/s, or TCP "
+        "flows share a link. `papers/optcp_papers/evidence/queue_worlds.py` makes each scenario; `queue_linux.py`, "
+        "`queue_ns2.py` and `queue_ns3.py` in `tools/recorders` describe the recordings. `lost` and `marked` count "
+        "all packets; drops and marks of TCP cover 15 s; queues are in packets.",
         "Each kind of rows has one tolerance, set before any row was judged, when numbers of lost packets of some "
         "set-ups were known. The page's rule is applied to the external range widened by it; the page shows the "
         "recorded range. " + " ".join(f"`{family.name}`: {family.why}." for family in FAMILIES),
-        "Tests compare step-by-step decisions: RED at each of 400 to 600 arrivals with ns-2's own "
-        "draws (`ns_2_decides_alike_at_each_arrival` in `crates/net/src/queue/red/recorded.rs`), PIE at each of a "
-        "thousand updates of ns-3 (`ns_3_updates_alike` in `crates/net/src/queue/pie/recorded.rs`). `drop behind "
-        "law` is the time from the drop by the interval over the root of the count to the actual drop, of the one of "
-        "the first 100 drops that is furthest outside of 0 to 1.2 ms, the transmission time of a packet.",
-        "Lengths include the packet in transmission here, and in Linux the packet in its token bucket "
-        "(`qdisc_peek_head` leaves it in the queue, `qdisc_peek_dequeued` still counts it). ns-2 and ns-3 exclude it, "
-        "so their limits and thresholds are one higher here. The RTT of an oscillation is that with a queue at the "
-        "threshold. A sample of the queue is a mean over 1/40 of a base RTT, two packets of one flow's oscillation; "
-        "ns-3 samples single times, which increases an oscillation by up to two packets. ns-3's delayed ACKs and "
-        "growth by segments instead of by ACKs were added to its scenarios after a first run with an ACK per packet.",
-        "Known reasons. CoDel: Linux and ns-3 use one step of Newton's method where the text has a square root, so "
-        "the third drop follows 50 ms after the second, not 71 ms. FQ-CoDel: Linux gives CoDel the backlog of all "
-        "queues, so the last packet of a flow can be dropped while others have some; RFC 8290 runs CoDel on "
-        "each queue. With ten flows the queue is 1.5 times as long here; with `mtu = '1 B'`, which was tested, that "
-        "of CUBIC is 12.8 and that of Reno 17.2. Head drop: Linux drops the packet in its token bucket, "
-        "which is in transmission here.",
-        "PIE: ns-3 holds the probability at zero for the 150 ms of the burst allowance, RFC 8033 lets it grow. "
-        "Linux measures the wait of the last departure, OpTCP that of the arrival (RFC 8033 section 4.2 leaves "
-        "it open). Linux adds 2 % per update above 250 ms, and lets the probability exceed 1. A separate "
-        "calculation of PIE outside of this program has our 95 % waits (110, 201 and 385 ms at 1.2, 1.5 and 2.0), and "
-        "with those three changes 119, 241 and 416 ms.",
-        "RED: Linux and ns-2 also mark beyond `max`, where RFC 3168 section 7 requires drops. ns-2 never drops a "
-        "packet that finds at most one waiting, whatever the average; the paper of 1993 does. With that rule, which "
-        "was tested, the mean queue of `drop-10` and `ecn-10` agrees, and no utilisation misses by more than 0.7 %. "
-        "DCTCP: ten and more flows are not synchronised, as the formula assumes. Linux's DualPI2 is of 2019, draft 8: "
-        "it draws at random where RFC 9332 counts.",
-        "Not explained: `red-adaptive 1.2`, where Linux's queue is the same as without `adaptive`; the minimum "
-        "queues of 40 flows of DCTCP in Linux, and of 10 and 40 in ns-3; the first source of `fq-codel-small`, on "
-        "which ns-3 agrees; and how evenly two flows share CoDel, which depends on single drops. In drop-tail queues "
-        "there are few drops in 15 s.",
-        "Recorded but not run: " + "; ".join(f"{name}: {why}" for name, why in worlds.NOT_STATED.items()) + ".",
+        "Tests compare step-by-step decisions. RED decides like ns-2 at each of 400 to 600 arrivals with ns-2's own "
+        "draws (`ns_2_decides_alike_at_each_arrival` in `crates/net/src/queue/red/recorded.rs`). PIE updates like "
+        "ns-3 a thousand times (`ns_3_updates_alike` in `crates/net/src/queue/pie/recorded.rs`). `drop behind law` is "
+        "the time from the drop by the control law (interval over the root of the count) to the actual drop. It is "
+        "shown for one of the first 100 drops: the drop furthest outside of 0 to 1.2 ms, a transmission time.",
+        "Lengths include the packet in transmission here, and in Linux the packet in its token bucket. "
+        "`qdisc_peek_head` leaves that packet in the queue, and `qdisc_peek_dequeued` still counts it. In ns-2 and "
+        "ns-3 it is excluded, so their limits and thresholds are one higher here. The RTT of an oscillation is the "
+        "RTT with a queue at the threshold. A sample of the queue is a mean over 1/40 of a base RTT, two packets of "
+        "one flow's oscillation. Samples of ns-3 are at single times, which increases an oscillation by up to two "
+        "packets. Its delayed ACKs, and growth by segments instead of by ACKs, were added to its scenarios after a "
+        "first run with an ACK per packet.",
+        "Known reasons. CoDel: Linux and ns-3 use one step of Newton's method where the text has a square root. The "
+        "third drop therefore follows 50 ms after the second, not 71 ms. FQ-CoDel: Linux gives CoDel the backlog of "
+        "all queues, so the last packet of a flow can be dropped while others have some. RFC 8290 runs CoDel on each "
+        "queue. With ten flows the queue is 1.5 times as long here. With `mtu = '1 B'`, which was tested, it is 12.8 "
+        "packets for CUBIC and 17.2 for Reno. Head drop: Linux drops the packet in its token bucket, which is in "
+        "transmission here.",
+        "PIE: ns-3 holds the probability at zero for the 150 ms of the burst allowance, RFC 8033 lets it grow. Linux "
+        "measures the wait of the last departure, OpTCP the wait of the arrival (RFC 8033 section 4.2 leaves it "
+        "open). Linux adds 2 % per update above 250 ms, and lets the probability exceed 1. A separate calculation of "
+        "PIE outside of this program has our 95 % waits: 110, 201 and 385 ms at 1.2, 1.5 and 2.0. With those three "
+        "changes it has 119, 241 and 416 ms.",
+        "RED: Linux and ns-2 also mark beyond `max`, where RFC 3168 section 7 requires drops. A packet that finds at "
+        "most one waiting is never dropped in ns-2, regardless of the average; the paper of 1993 does. With that "
+        "rule, which was tested, the mean queue of `drop-10` and `ecn-10` agrees, and no utilisation misses by more "
+        "than 0.7 %. DCTCP: ten and more flows are not synchronised, as the formula assumes. Linux's DualPI2 is of "
+        "2019, draft 8: it draws at random where RFC 9332 counts.",
+        "Not explained: `red-adaptive 1.2`, where Linux's queue is the same as without `adaptive`. The minimum queues "
+        "of 40 flows of DCTCP in Linux, and of 10 and 40 in ns-3, are not explained either. The same holds for the "
+        "first source of `fq-codel-small`, on which ns-3 agrees. The shares of two flows in CoDel depend on single "
+        "drops. In drop-tail queues there are few drops in 15 s.",
+        "Recorded but not run. " + " ".join(f"{name}: {why}." for name, why in worlds.NOT_STATED.items()),
     ),
 )

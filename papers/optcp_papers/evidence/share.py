@@ -14,8 +14,9 @@ from optcp_papers.evidence.variants import VARIANTS
 
 SCENARIO = "tcp-share"
 DRAWS = outside.DATA / "share-draws.json"
-"""Random draws that ns-2 has also run: delays of the near and the far flow's own link in ms, and their starts in s, by
-base RTT of the far flow.
+"""Random draws that ns-2 has also run, by base RTT of the far flow.
+
+They are the delays of the access links of the near and the far flow in ms, and their starts in s.
 """
 HOST_TIMES = ("0", "1.2")
 """Maximum delay of a packet in a host, in ms."""
@@ -47,7 +48,7 @@ def _drawn(draw: list[float], host_time_ms: str) -> dict[str, str]:
 
 
 def find(done: Found) -> Figures:
-    """Yield the ratio of goodputs by ratio of RTTs, and ours divided by that of ns-2, by draw."""
+    """Yield the ratio of goodputs by ratio of RTTs, and our ratio divided by the ratio of ns-2, by draw."""
     for (variant, round_trip, host_time), runs in done.items():
         key = {"variant": variant, "far RTT (ms)": round_trip, "host time (ms)": host_time}
         goodput = runs["goodput"].between("50 s", "500 s")
@@ -70,15 +71,16 @@ SHARE = Experiment(
     about=(
         "Two greedy flows share a drop-tail link of 10 Mb/s with a queue of 84 packets of 1500 bytes, including the "
         "packet in transmission. The near flow has a base RTT of 40 ms, the far one of 80, 160 or 320 ms. The figure "
-        "is the goodput of the near flow divided by that of the far one, from 50 s to 500 s. The scenario is "
+        "is the goodput of the near flow divided by the goodput of the far one, from 50 s to 500 s. The scenario is "
         "`tcp-share`.",
         "Only start times and small parts of delays are random for such a pair, and they decide which flow the full "
-        "queue affects (S. Floyd, V. Jacobson, On traffic phase effects in packet-switched gateways, 1992): with a "
-        "far RTT of 80 ms the near flow has between a third of and six times the goodput of the far one. Both are "
-        "drawn at random, and ns-2.35 has run the same draws: the rows `ours / ns-2.35` compare them by draw.",
-        "A host that delays each packet by a random time up to one transmission time of the shared link (`jitter` of "
-        "its link, 1.2 ms; ns-2's `overhead_`) desynchronises the flows. The published figures do not state whether "
-        "their senders had such a delay; they are compared with both. The random delays of ns-2.35 are its own, so "
-        "the two programs can be compared by draw only without them.",
+        "queue affects. The effect is known: Floyd and Jacobson, On traffic phase effects in packet-switched "
+        "gateways, 1992. With a far RTT of 80 ms the near flow has between a third of and six times the goodput of "
+        "the far one. Both are drawn at random, and ns-2.35 has run the same draws: the rows `ours / ns-2.35` compare "
+        "them by draw.",
+        "Hosts that delay each packet by a random time desynchronise the flows. The maximum is one transmission time "
+        "of the shared link, 1.2 ms (`jitter` of the host's link; ns-2's `overhead_`). The published figures do not "
+        "state whether their senders had such a delay; they are compared with both. The random delays of ns-2.35 are "
+        "its own, so the two programs can be compared by draw only without them.",
     ),
 )

@@ -336,7 +336,7 @@ def times_ms(run: Run) -> Censored:
 AQM = Exhibit(
     "gmpls/aqm",
     "A protection switch under queues that drop or mark by a control law",
-    "beyond the paper, in section 5's world and on germany50",
+    "beyond the paper, in the scenario of section 5 and on germany50",
     Setup(PAPER, None, grids, runs_of(SEEDS, 0, QUICKLY), ASSUMED),
     find,
 )

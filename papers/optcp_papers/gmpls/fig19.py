@@ -66,8 +66,9 @@ def in_windows(found: Found, delta_ms: int) -> dict[str, Cells]:
 def reserved_mbps(backbone_bps: float) -> dict[str, float]:
     """Return the capacity in Mb/s that each scheme reserves against the failure of any link of the working path.
 
-    Every directed link of every backup counts with the backbone rate. Local protection needs one backup per link, like
-    that of L1-L2; the other schemes need one backup.
+    Every directed link of every backup counts with the backbone rate. Local protection needs one backup per link, such
+    as
+    the backup of L1-L2; the other schemes need one backup.
     """
     directed = {name: 2 * (len(PATH_BACKUP) - 1) for name in MECHANISMS}
     directed[LOCAL] = WORKING_LINKS * 2 * (len(LOCAL_BACKUP) - 1)
@@ -94,7 +95,7 @@ def differences(pct: dict[str, Cells]) -> list[Row]:
 
 
 def gap(pct: Cells, scenario: str, one: str, other: str) -> Cells:
-    """Return the goodput of one scheme minus that of another."""
+    """Return the goodput of one scheme minus the goodput of another."""
     return pct.at(scenario=scenario, mechanism=one) - pct.at(scenario=scenario, mechanism=other)
 
 

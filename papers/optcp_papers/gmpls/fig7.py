@@ -156,8 +156,8 @@ def settle_s(curves: NDArray[np.float64]) -> NDArray[np.float64]:
     Returns
     -------
     ndarray
-        Time in s from the switchover to the first of ten intervals in a row within 10 % of the final level, shape
-        (k,); infinite if there are none.
+        Time in s, shape (k,), from the switchover to the first of ten intervals in a row within 10 % of the final
+        level. Infinite without such intervals.
     """
     intervals, level = curves[:, :-1], curves[:, -1:]
     inside = np.abs(intervals - level) <= 0.1 * level

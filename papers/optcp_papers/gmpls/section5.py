@@ -93,7 +93,7 @@ class World:
     dead_link_drops, merge_drops
         Number of packets dropped at L1-L2 (both directions) and at L5->L6 in (5 s, 6.5 s].
     first_merge_drop_s
-        Time from the switchover to the first drop at L5->L6; undefined if there is none.
+        Time from the switchover to the first drop at L5->L6; undefined without such a drop.
     both_classes_drop
         Whether both classes lose packets at L5->L6 within 200 ms of the switchover.
     """

@@ -350,7 +350,7 @@ def smaller_queue_sooner(ratio: Mapping[int, Cells]) -> list[Part]:
 
 SECTION7_2 = Exhibit(
     "gmpls/section7.2",
-    "What happens around the switch-back",
+    "Events around the switch-back",
     "section 7.2",
     replace(SETUP, grids=grids, seeds=runs_of(PAPER_RUNS, QUICK_QUEUE_SEEDS, OTHER_SEEDS)),
     find,

@@ -35,7 +35,7 @@ WORKING_LINKS = 3
 """Number of links that a backup must protect: L0-L1, L1-L2 and L2-L3."""
 
 DELTA_MS = (5, 50)
-"""Switch delays. Section 8 does not state one; the first is that of Tables 4 and 6."""
+"""Switch delays. Section 8 does not state one; the first is the delay of Tables 4 and 6."""
 SWITCH_OVER_S = (5.0, 7.5)
 SWITCH_BACK_S = (10.0, 11.5)
 MERGE_UNTIL_S = 5.3

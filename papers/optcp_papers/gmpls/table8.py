@@ -147,7 +147,7 @@ class Measured:
     def extra_ps(self, scenario: str, mechanism: str) -> tuple[list[int], bool]:
         """Return the additional propagation delay of data and of ACKs during the outage, and whether it is exact.
 
-        It is exact if every delay has one value and the delays after the repair equal those before the failure.
+        It is exact if every delay has one value and the delays after the repair equal the delays before the failure.
         """
         before, during, after = self.probes[scenario, mechanism]
         exact = before == after and all(len(delays) == 1 for phase in (before, during) for delays in phase)
@@ -359,7 +359,7 @@ CLAIMS = {"scheme-parameters": as_table_8_says, "signalling-loses-more": signall
 
 TABLE8 = Exhibit(
     "gmpls/table8",
-    "What the schemes differ in",
+    "Differences between the schemes",
     "section 8, Tables 7 and 8",
     replace(section8.SETUP, grids=grids, seeds=runs_of(PAPER_RUNS, section8.QUICK_SEEDS, {PROBES: 1})),
     find,

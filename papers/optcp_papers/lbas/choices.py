@@ -17,7 +17,7 @@ INTERPRETATIONS: dict[str, Settings] = {
     "far_buffer = unlimited": {"parameters.far_buffer": "unlimited"},
     "K = 2": {"parameters.K": 2, "parameters.hosts": 5},
 }
-"""Settings of each interpretation; buffers and windows are those of the smaller copy."""
+"""Settings of each interpretation; buffers and windows match the smaller copy."""
 NOTE = (
     "b_D = 2, 10 flows per lightpath; one unstated parameter at a time differs from the assumed value. Windows and "
     "buffers are those of the copy: an initial ssthresh of 5 segments corresponds to 45."
@@ -41,7 +41,7 @@ def find(found: Found) -> Findings:
 
 CHOICES = Exhibit(
     "lbas/choices",
-    "What each unstated parameter changes, smaller copy of the network",
+    "Effect of each unstated parameter, smaller copy of the network",
     "beyond the paper",
     smaller.setup(grids, runs=8),
     find,

@@ -18,7 +18,7 @@ SHORT_MEAN_BYTES, SHORT_LARGEST_BYTES, SHAPE = 50_000, 5_000_000, 1.2
 ARRIVALS = {10: 25, 30: 75}
 """Short flows per second by their load in % of a lightpath; 50 kB with headers are 0.41 Mb."""
 UDP_MBPS, UDP_BYTES = 5, 200
-"""Rate of all sources that share a lightpath (Poisson), and packet size, about that of voice."""
+"""Rate of all sources that share a lightpath (Poisson), and packet size, about the size of voice packets."""
 LAST_S, QUICK_LAST_S = 50, 10
 """Time of the last arrival of a short flow, so that almost all end before the run does."""
 PS = 1e12

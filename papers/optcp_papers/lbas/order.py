@@ -57,9 +57,9 @@ def overtaken(done: StudyResult) -> dict[str, Overtaken]:
 
 
 def count(run: Run) -> Overtaken:
-    """Count the segments and ACKs of a run that were overtaken by a packet of their own flow.
+    """Count the segments and ACKs of a run that were overtaken by a packet of the same flow.
 
-    An ACK was overtaken if its cumulative number is lower than that of an earlier arrival. Duplicate ACKs have equal
+    An ACK was overtaken if its cumulative number is lower than in an earlier arrival. Duplicate ACKs have equal
     numbers, so their order is unknown and the count of ACKs is a lower bound.
     """
     acked = run["packets"].where(event="acked")

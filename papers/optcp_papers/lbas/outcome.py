@@ -30,7 +30,7 @@ METRICS = (
     "core_longest_ms",
     "far_longest_ms",
 )
-"""What :func:`batches` finds."""
+"""Result of :func:`batches`."""
 
 ENOUGH_SEEDS = 6
 """Minimum number of seeds for tests over seeds. With five no difference is significant, so batches are used."""

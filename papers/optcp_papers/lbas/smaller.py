@@ -2,7 +2,7 @@
 
 It keeps the paper's delays, K, bundling degrees, ratio of buffer to bandwidth-delay product, and relative numbers of
 flows. Rates are a hundredth and flows a tenth. A flow's share of the bandwidth-delay product is thus a tenth (83
-segments instead of 833), and so is its regrowth time after a halving: 60 s here have as many regrowth times as 600 s
+segments instead of 833), and so is its regrowth time after a halving. 60 s here have as many regrowth times as 600 s
 there. With a tenth of the flows, their sum fluctuates more than in the paper (docs/details/lbas.md).
 """
 

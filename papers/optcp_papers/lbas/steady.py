@@ -3,16 +3,16 @@
 # Model
 
 The window falls to half at each loss event and grows by one segment per round trip in between. With a mean window of W
-segments there is one loss event per 2 W^2 / 3 segments. An upper bound follows if a whole window is lost at each event:
-one loss is repaired per round trip, in which half a window is sent. The drop share is then 2 / (3 W). No sender that
-repairs like NewReno and avoids timeouts drops more.
+segments there is one loss event per 2 W^2 / 3 segments. An upper bound follows if a whole window is lost at each event.
+One loss is then repaired per round trip, in which half a window is sent, and the drop share is 2 / (3 W). No sender
+that repairs like NewReno and avoids timeouts drops more.
 
 # References
 
-M. Mathis, J. Semke, J. Mahdavi, T. Ott, "The macroscopic behavior of the TCP congestion avoidance algorithm", CCR
-27(3), 1997, section 2, for a receiver that acknowledges every segment: from w / 2 to w the window takes w / 2 round
-trips with 3 w^2 / 8 segments, and W = 3 w / 4. For the upper bound, w round trips of repair with w^2 / 2 segments
-follow. Then W = 7 w / 12, and the share is w in 7 w^2 / 8 = 8 / (7 w) = 2 / (3 W).
+Mathis and others, "The macroscopic behavior of the TCP congestion avoidance algorithm", CCR 27(3), 1997,
+section 2, for a receiver that acknowledges every segment. From w / 2 to w the window takes w / 2 round trips with 3 w^2
+/ 8 segments, and W = 3 w / 4. For the upper bound, w round trips of repair with w^2 / 2 segments follow. Then W = 7 w /
+12, and the share is w in 7 w^2 / 8 = 8 / (7 w) = 2 / (3 W).
 
 # Parameters
 

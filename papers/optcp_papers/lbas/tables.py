@@ -137,7 +137,7 @@ def shown(found: Found) -> Shown:
 
 
 def _tentative(part: Part) -> Part:
-    """Return the comparison as undecided; exact statements stay as they are."""
+    """Return the comparison as undecided; exact statements stay unchanged."""
     return part if part.p is None else judge.Part(f"{part.text} (short runs)", "undecided")
 
 
@@ -217,7 +217,7 @@ def trends(measured: Measured, metric: str, over: Over, ways: Mapping[bool, Way]
 
 
 def largest(measured: Measured, change: Change, what: str, stated: str) -> list[Part]:
-    """Judge whether the maximum over the paper's 15 pairs is about that of its text, once all have been run.
+    """Judge whether the maximum over the paper's 15 pairs is about as its text states, once all have been run.
 
     Parameters
     ----------
@@ -234,7 +234,7 @@ def largest(measured: Measured, change: Change, what: str, stated: str) -> list[
 
 
 def largest_part(found: Sequence[NDArray[np.float64]], what: str, stated: str, *, batches: bool) -> list[Part]:
-    """Judge whether the maximum is about that of the text; undecided unless this or the opposite is significant.
+    """Judge whether the maximum is about as the text states; undecided unless this or the opposite is significant.
 
     Parameters
     ----------

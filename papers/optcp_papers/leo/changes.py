@@ -229,7 +229,7 @@ def claims(cost: Cells, of: Sequence[Change]) -> dict[str, list[Part]]:
 
 CHANGES = Exhibit(
     "leo/changes",
-    "What a change of the path costs, by kind and sender",
+    "Cost of a path change, by kind and sender",
     "docs/details/leo.md, changes",
     Setup(PAPER, None, grids, once, (rate(10.0), *ASSUMED)),
     find,

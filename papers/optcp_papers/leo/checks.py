@@ -201,7 +201,7 @@ def claims(values: dict[tuple[str, str], dict[str, float]], rate_mbps: float, pa
 
 CHECKS = Exhibit(
     "leo/checks",
-    "What must hold in Hypatia's experiment",
+    "Invariants in Hypatia's experiment",
     "Hypatia (IMC 2020), section 4 and the program's experiment a_b",
     Setup(PAPER, None, grids, once, (rate(10.0), *ASSUMED)),
     find,

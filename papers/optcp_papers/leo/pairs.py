@@ -160,7 +160,7 @@ def claims(day: Cells) -> dict[str, list[Part]]:
 
 PAIRS = Exhibit(
     "leo/pairs",
-    "What TCP gets over moving satellites, by pair and sender",
+    "TCP goodput over moving satellites, by pair and sender",
     "docs/details/leo.md, pairs",
     Setup(PAPER, None, grids, once, (rate(10.0), *ASSUMED)),
     find,

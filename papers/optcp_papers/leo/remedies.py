@@ -48,7 +48,7 @@ def settings(packets: float) -> dict[str, Settings]:
 
 
 def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
-    """Return ways over changes to a much shorter path, one grid per rate."""
+    """Return remedies over changes to a much shorter path, one grid per rate."""
     result = {}
     for rate_mbps in QUICK_DRAWN if options.size.is_quick else DRAWN:
         drawn = options.size.of(DRAWN[rate_mbps], QUICK_DRAWN.get(rate_mbps, 0))
@@ -107,7 +107,7 @@ def claims(cost: Cells, fewer: Cells, way_ms: NDArray[np.float64]) -> dict[str, 
 
 REMEDIES = Exhibit(
     "leo/remedies",
-    "What takes how much of the cost of a shorter path",
+    "Reduction of the cost of a shorter path, by remedy",
     "docs/details/leo.md, remedies",
     Setup(PAPER, None, grids, once, ASSUMED),
     find,

@@ -8,7 +8,7 @@ both directions.
 
 # References
 
-The file and its path are those of section IV. If all bursts reserve equally early and the others are Poisson, the
+The file and its path are the same as in section IV. If all bursts reserve equally early and the others are Poisson, the
 losses follow Erlang's formula B.
 
 # Parameters

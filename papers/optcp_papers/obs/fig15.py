@@ -26,7 +26,7 @@ NOT_DELAYED = "none"
 
 
 def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
-    """Return one grid per kind of timer, that of figure 16 for comparison, and the lossless one for burst sizes."""
+    """Return one grid per kind of timer, the grid of figure 16 for comparison, and a lossless one for burst sizes."""
     result = {kind: transfers(kind, chosen, options) for kind in (*KINDS, NOT_DELAYED)}
     return {**result, lossless.NAME: lossless.lossless(chosen, options)}
 
@@ -52,7 +52,7 @@ def find(found: Found) -> Findings:
 
 
 def delayed_is_lower(delayed: Cells, plain: Cells) -> list[Part]:
-    """Judge: every point of this figure is below that of figure 16."""
+    """Judge: every point of this figure is below the point of figure 16."""
     parts = []
     for recovery, background, timer in itertools.product(RECOVERIES, BACKGROUND, TIMERS_S):
         here: Key = {"recovery": recovery, "background": background, "timer_s": timer}

@@ -51,7 +51,7 @@ NOTE = (
 
 
 def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
-    """Return the figure's transfers, and those of SACK alone with loss events, at two lengths of the path."""
+    """Return the figure's transfers, and transfers of SACK alone with loss events, at two lengths of the path."""
     sack = functools.partial(settings, background="no", recovery="sack")
     result = {
         NOT_DELAYED: transfers(NOT_DELAYED, chosen, options),

@@ -36,14 +36,14 @@ def numbered(one: Trace, first: First) -> dict[int, Point]:
     Parameters
     ----------
     first
-        Event at point 1 of the paper: the loss (figures 3 and 4), or its detection by the third duplicate ACK
-        with the previous window (figures 5 and 6).
+        Event at point 1 of the paper. In figures 3 and 4 it is the loss, in figures 5 and 6 its detection by the third
+        duplicate ACK with the previous window.
 
     Returns
     -------
     dict
-        1: see ``first``; 2: window at the start of recovery; 3: each further duplicate ACK; 4: ACK of the
-        retransmission, which ends recovery; 5: RTO, if there is one.
+        Times by point. 1: see ``first``. 2: window at the start of recovery. 3: each further duplicate ACK. 4: ACK of
+        the retransmission, which ends recovery. 5: RTO, if there is one.
     """
     begin, end = one.span()
     at_s = lost_at_s(one) if first == "loss" else float(one.at_s[begin])

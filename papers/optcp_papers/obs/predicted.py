@@ -26,12 +26,12 @@ MODEL_NOTE = (
 
 
 def round_trip_s(timer_s: float, background: str, chosen: Chosen) -> float:
-    """Return the mean RTT: the path, an assembler each way, and both ways over both access links.
+    """Return the mean RTT: the path, an assembler per direction, and both access links in both directions.
 
     Without background, a train of segments or ACKs opens a burst and waits for the whole timer T. With background,
-    other packets arrive lambda times per second, so a burst is open for the share T / (T + 1 / lambda) of the time.
-    A train that finds an open burst waits for the remaining time, which performs a random walk over rounds, because the
-    gaps before bursts are random at both ends. Below 0 the train is too late and opens the next burst, so the wait
+    other packets arrive lambda times per second, so a burst is open for the share T / (T + 1 / lambda) of the time. A
+    train that finds an open burst waits for the remaining time. This time performs a random walk over rounds, because
+    the gaps before bursts are random at both ends. Below 0 the train is too late and opens the next burst, so the wait
     becomes T. Above T it opens the burst itself, and the wait stays T. Such a walk has the density 2 w / T^2 and the
     mean 2 T / 3.
     """

@@ -19,7 +19,7 @@ steps.
 - Cycles have equal length. Two losses in one cycle do not interact, and retransmissions arrive.
 - A loss below the window limit counts at the end of the mean cycle, except for Reno with two losses.
 - Lost ACKs only count if one burst carries the ACKs of a whole window.
-- The distribution of sizes is that of a run without losses.
+- The distribution of sizes is taken from a run without losses.
 """
 
 import math
@@ -124,10 +124,10 @@ def at_limit(sender: Sender, segments: float) -> float:
 def false_retransmit(sender: Sender, lost: int, end: float) -> float:
     """Return the cost of an RTO followed by a spurious fast retransmit, in round trips; 0 if there is none.
 
-    Reno without a `recover` check goes back to the first of the lost - 1 missing segments, in windows of 1, 2, 4, ...,
-    because the receiver immediately acknowledges segments that fill a gap. The receiver has the segments beyond them:
-    three of these cause three duplicate ACKs (RFC 2582 section 5). The window of that round is halved, and then grows
-    by 1 / b per round trip.
+    Reno without a `recover` check goes back to the first of the lost - 1 missing segments. It sends in windows of 1, 2,
+    4, ..., because the receiver immediately acknowledges segments that fill a gap. The receiver has the segments beyond
+    them: three of these cause three duplicate ACKs (RFC 2582 section 5). The window of that round is halved, and then
+    grows by 1 / b per round trip.
     """
     rounds = math.ceil(math.log2(lost))
     known = 2**rounds - 1 - (lost - 1)

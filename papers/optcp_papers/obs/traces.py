@@ -87,7 +87,7 @@ def trace(run: Run) -> Trace:
 
 
 def round_trip_s(chosen: Chosen, timer_s: float, segments: int = 1) -> float:
-    """Return the maximum RTT of consecutive segments: RTT0, two bursts, and both ways over both access links."""
+    """Return the maximum RTT of consecutive segments: RTT0, two bursts, and both access links in both directions."""
     bits = 8 * ((segments + 1) * SEGMENT_BYTES + (segments + 1) * ACK_BYTES)
     access, wavelength = float(chosen["access_mbps"]) * 1e6, float(chosen["wavelength_mbps"]) * 1e6
     return rtt0_s(chosen) + 2 * timer_s + bits / access + bits / wavelength

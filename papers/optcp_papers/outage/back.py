@@ -187,7 +187,7 @@ def needless(lost_mb: Cells) -> list[Part]:
 
 RETURN = Exhibit(
     "outage/return",
-    "What the return to a repaired path costs",
+    "Cost of reversion to a repaired path",
     "docs/details/outage.md, the return",
     Setup(PAPER, None, grids, runs_of(SEEDS, QUICK_SEEDS), ASSUMED),
     find,

@@ -106,7 +106,7 @@ def laid(path_: law.Way) -> dict[str, str]:
     return {
         "parameters.rate": f"{path_.rate_bps:.0f} bps",
         "parameters.window": f"{path_.window} segments",
-        # The initial ssthresh is what the path holds, so a loss reduces the window from that value.
+        # The initial ssthresh is the capacity of the path, so a loss reduces the window from that value.
         "tcp.sender.initial_ssthresh": f"{path_.window} segments",
         **{f"parameters.{name}": f"{1e6 * item:.0f} us" for name, item in lengths.items()},
     }
@@ -327,7 +327,7 @@ def detour_rows(rate_mbps: int, done: StudyResult) -> tuple[list[Row], list[Part
         name = f"{rate_mbps} Mb/s, {rtt} ms: share minus {window_pct:.0f} %"
         starved = judge.equivalence_part(name, bbr - window_pct, 10, "points")
         above = judge.difference_part(f"{name} (bound {bound_pct:.0f} %)", bbr - (bound_pct - 10), "below", "points")
-        # A share above the bound minus ten points refutes the claim, whatever the equivalence test says.
+        # A share above the bound minus ten points refutes the claim, regardless of the equivalence test.
         parts.append(above if above.holds is False else starved)
     return shown, parts
 

@@ -83,7 +83,7 @@ def worth(costs: Costs, who: str) -> list[Part]:
 
 CAPACITY = Exhibit(
     "outage/capacity",
-    "What mechanisms need, and what they spare",
+    "Capacity that mechanisms need, and losses that they avoid",
     "docs/details/outage.md, capacity",
     SETUP,
     find,

@@ -138,7 +138,7 @@ class Timers:
         Retransmission timeout, and its maximum after backoff.
     modern
         Whether the sender uses tail loss probes (two smoothed RTTs after its last segment) and time-based loss
-        detection (both RFC 8985), and F-RTO (RFC 5682), which takes two RTTs after a timeout.
+        detection (both RFC 8985). It then also uses F-RTO (RFC 5682), which takes two RTTs after a timeout.
     ack_delay_s
         Delay of the ACK of an odd last segment.
     wheel

@@ -200,7 +200,7 @@ def coverage_bill(costs: Costs) -> list[Part]:
 
 LINKS = Exhibit(
     "outage/links",
-    "What the failure of a link costs, over every link",
+    "Cost of a link failure, over every link",
     "docs/details/outage.md, every link",
     SETUP,
     find,

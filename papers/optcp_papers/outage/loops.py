@@ -129,7 +129,7 @@ def holding(costs: Costs) -> list[Part]:
 
 LOOPS = Exhibit(
     "outage/loops",
-    "What the loops cost while routers converge",
+    "Cost of micro-loops during convergence",
     "docs/details/outage.md, convergence",
     Setup(PAPER, None, grids, seeds, ASSUMED),
     find,

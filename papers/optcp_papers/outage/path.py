@@ -56,7 +56,7 @@ def lasting(outage_s: float, more_s: float = 1.0) -> dict[str, str]:
 
 
 def sender(name: str) -> dict[str, str]:
-    """Return the settings of a sender. BBR has no window limit, because its spare window is what matters."""
+    """Return the settings of a sender. BBR has no window limit, because its spare window matters here."""
     result = {f"tcp.sender.{key}": value for key, value in SENDERS[name].items()}
     return {**result, "tcp.sender.window_limit": "unlimited"} if name == "bbr" else result
 
@@ -174,7 +174,7 @@ def _probes_s(
 
 
 def timers(name: str, found: Seen) -> Timers:
-    """Return the timers of a sender from its observed smoothed RTT, which is that of a steady path."""
+    """Return the timers of a sender from its observed smoothed RTT, which belongs to a steady path."""
     modern = name in ("cubic", "bbr")
     return Timers(
         srtt_s=found.srtt_s,

@@ -159,7 +159,7 @@ def conclusions(found: Found) -> Differences:
 RANKING = Exhibit(
     "outage/ranking",
     "Which mechanism loses less",
-    "docs/details/outage.md, what carries the ranking",
+    "docs/details/outage.md, causes of the ranking",
     Setup(PAPER, None, grids, seeds, ASSUMED),
     find,
     conclusions,

@@ -167,7 +167,7 @@ class Flows:
 
     @property
     def times_s(self) -> Censored:
-        """Completion times; those of unfinished flows are censored."""
+        """Completion times; times of unfinished flows are censored."""
         return Censored(self.took_s, self.ended)
 
 
@@ -283,7 +283,7 @@ def seconds(costs: Costs) -> list[Part]:
 
 SHORT = Exhibit(
     "outage/short",
-    "What a failure costs short flows",
+    "Cost of a failure for short flows",
     "docs/details/outage.md, short flows",
     Setup(PAPER, None, grids, runs_of(SEEDS, QUICK_SEEDS, {"tail": 1}), ASSUMED),
     find,

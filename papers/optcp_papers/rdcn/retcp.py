@@ -178,7 +178,7 @@ def headline_util(retcp: dict[str, Cells], cubic: dict[str, Cells]) -> list[Part
 
 
 def headline_latency(retcp: dict[str, Cells], cubic: dict[str, Cells]) -> list[Part]:
-    """Judge the ratio 1.20 of the abstract as it is worded: tail over tail."""
+    """Judge the ratio 1.20 of the abstract by its wording: tail over tail."""
     printed = tables("rdcn")["abstract"]["latency_ratio_retcp_resize150_to_cubic_static16"]
     pair = _pair(retcp, "p99_all_us", cubic, "p99_all_us")
     estimate, drawn = ratio(*pair)

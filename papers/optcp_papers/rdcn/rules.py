@@ -319,7 +319,7 @@ def shrinks(done: StudyResult) -> tuple[list[Row], list[Part]]:
 
 RULES = Exhibit(
     "rdcn/rules",
-    "The emulator's rules, one by one",
+    "The emulator's rules, each in turn",
     "abstract; graphs 5-2 and 8-2; the emulator's code",
     Setup(PAPER, None, grids, once, RULES_ASSUMED),
     find,

@@ -85,7 +85,7 @@ def costs(times: dict[str, Cells]) -> list[Part]:
 
 
 def median(times: Cells) -> list[Part]:
-    """Judge: the median is that of an empty circuit up to 32 packets, and several times as long at 128."""
+    """Judge: the median equals an empty circuit's up to 32 packets, and is several times as long at 128."""
     parts = [below(f"{size} packets, below 40 us", times.at(voq=size) - 40, "us") for size in PACKETS if size <= 32]
     return [*parts, above("128 packets, above 100 us", times.at(voq=128) - 100, "us")]
 

@@ -261,7 +261,7 @@ def delivered(packets: Packets, flow: int) -> tuple[NDArray[np.float64], NDArray
 def back_after_s(packets: Packets, flow: int, failure_s: float, end_s: float) -> float:
     """Return the seconds from the failure until a flow has delivered, in order, at its old rate for 0.5 s.
 
-    The old rate is that of the second before the failure; the 0.5 s start at the failure or later. If this never
+    The old rate is the rate in the second before the failure; the 0.5 s start at the failure or later. If this never
     happens, the time to the end of the run is returned.
     """
     time_s, level = delivered(packets, flow)

@@ -31,7 +31,7 @@ SIZES = ((10, 50), (100, 10), (1000, 10))
 ROWS = ("newreno", "newreno, reference engine", "sack", "linux-6", "bbr")
 
 #: Variants of a run: engine and number of threads. The first is the reference. A scenario that does not support
-#: windows uses the calendar in all variants.
+#: windows uses the event queue in all variants.
 WAYS = {"calendar": ("calendar", 1), "windows": ("windows", 1), "two threads": ("fast", 2)}
 
 _PEAK = """
@@ -179,7 +179,7 @@ class World:
 
 @dataclass(frozen=True)
 class Way:
-    """A world with one of ``WAYS``; medians over the repetitions.
+    """Measurements of a scenario with one of ``WAYS``: medians over the repetitions.
 
     Attributes
     ----------
@@ -204,7 +204,7 @@ class Way:
 
 @dataclass(frozen=True)
 class InOneRun:
-    """A world with the calendar, in windows, and on two threads.
+    """Measurements of a scenario with the event queue, in windows, and on two threads.
 
     Attributes
     ----------
@@ -213,7 +213,7 @@ class InOneRun:
     packet_hops
         Transmissions of packets by ports, the same with all.
     ways
-        What was measured, by the names of ``WAYS``.
+        Measurements by the names of ``WAYS``.
     """
 
     name: str
@@ -260,7 +260,7 @@ def measure_core(repeat: int) -> Core:
 
 
 def measure_worlds(repeat: int) -> list[World]:
-    """Run each world ``repeat`` times, in turn.
+    """Run each scenario ``repeat`` times, in turn.
 
     Raises
     ------
@@ -287,7 +287,7 @@ def _world(name: str, turns: list[dict[str, float]]) -> World:
 def measure_in_one_run(
     repeat: int, worlds: Mapping[str, tuple[Callable[[], str] | None, Mapping[str, str | int]]] = IN_ONE_RUN
 ) -> list[InOneRun]:
-    """Run each world ``repeat`` times with the calendar, in windows, and on two threads, in turn.
+    """Run each scenario ``repeat`` times with the event queue, in windows, and on two threads, in turn.
 
     Raises
     ------

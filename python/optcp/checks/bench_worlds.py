@@ -1,6 +1,6 @@
-"""Worlds of ``optcp bench`` that a few lines of code write: a mesh, short flows at random, a fat-tree, queues.
+"""Generated scenarios of ``optcp bench``: a mesh, short flows at random, a fat-tree, queues.
 
-What is drawn is drawn by hashes, so that every machine and every version of Python has the same worlds.
+Random values are hashes, so that all machines and Python versions generate the same scenarios.
 """
 
 from __future__ import annotations
@@ -279,7 +279,7 @@ def _shuffled(members: Sequence[str], of: str) -> list[str]:
     return sorted(members, key=lambda member: _number(f"{of}: {member}"))
 
 
-#: The worlds by name.
+#: Scenarios by name.
 WORLDS: dict[str, Callable[[], str]] = {
     "mesh": mesh,
     "short flows, load 0.6": lambda: short_flows(0.6),
@@ -291,7 +291,7 @@ WORLDS: dict[str, Callable[[], str]] = {
 
 _COUNTED = {"parameters.warm_up": "1 s", "parameters.batch": "1 s"}
 
-#: What is run with windows and threads: who writes the file, and its settings; without a file, those of the dumbbell.
+#: Scenarios to run with windows and threads: the function that writes the file (None: the dumbbell), and settings.
 IN_ONE_RUN: dict[str, tuple[Callable[[], str] | None, dict[str, str | int]]] = {
     f"mesh of {ROUTERS} routers": (ring, {}),
     "bundle of ten, 1 ms": (

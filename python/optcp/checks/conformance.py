@@ -31,7 +31,7 @@ def conform(cases: Path, out: Path) -> tuple[list[Outcome], list[str]]:
     Returns
     -------
     list, list
-        What each case did, in the order of the names; and a sentence for each case that was refused and is not in
+        Outcome of each case, in the order of the names. Then a sentence for each case that was refused and is not in
         the results.
 
     Raises

@@ -23,7 +23,7 @@ class Outcome:
     line, at_s
         Where it stopped, and when in its own time, in seconds.
     expected, happened
-        What failed.
+        Expected and actual event of the failed line.
     reason
         Why a script was refused.
     """

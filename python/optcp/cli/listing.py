@@ -38,7 +38,7 @@ def families() -> Families:
 
 
 def collections() -> dict[str, list[str]]:
-    """Return the lists of their own: the networks of each collection, and the cities with coordinates."""
+    """Return the lists that are too long for ``families``: the networks of each collection, and the cities."""
     width = max(map(len, cities()))
     places = [f"{name:<{width}}  {one.latitude_deg},{one.longitude_deg}" for name, one in cities().items()]
     return {**networks(), "cities": places}

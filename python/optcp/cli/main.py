@@ -44,7 +44,7 @@ class SectionedGroup(click.Group):
     """Command group with sections by purpose; an unknown command is answered with the nearest name."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return the names of all commands, including those of installed packages."""
+        """Return the names of all commands, including commands of installed packages."""
         return sorted({*super().list_commands(ctx), *offered(COMMANDS)})
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:

@@ -170,9 +170,9 @@ def trace(
 def export(directory: Path, form: str, cells: tuple[str, ...], seed: int | None) -> None:
     """Convert results to CSV, Parquet, pcapng, ns-2 traces or LaTeX.
 
-    Files of a study go into DIR/export, files of an experiment next to its result. csv: the tables of a study, and the
-    rows and curves of experiments. parquet: rows and curves of experiments (studies are Parquet already). pcapng, ns2:
-    recorded packets, as captures for Wireshark or as ns-2 traces. latex: the table of each experiment.
+    Files of a study go into DIR/export, files of an experiment next to its result. CSV has the tables of a study or the
+    rows and curves of experiments. Parquet has rows and curves of experiments (studies are Parquet already). Recorded
+    packets become captures for Wireshark (pcapng) or ns-2 traces (ns2). LaTeX has the table of each experiment.
     """
     for path, remark in export_forms.files(directory, form, export_forms.Chosen(settings("--cell", cells), seed)):
         click.echo(f"{path}{remark}")

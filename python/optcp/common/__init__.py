@@ -1,1 +1,1 @@
-"""What every part uses: arguments, files, stored results, words."""
+"""Shared helpers: arguments, files, stored results, words."""

@@ -1,7 +1,7 @@
 """Conversion and checks of arguments of public functions.
 
-Converters take a value and its name, and return the value in the required type or raise an error with the name, the
-expectation and the value. NumPy scalars are accepted; truth values are not numbers.
+A converter takes a value and its name, and returns the value in the required type. Otherwise it raises an error with
+the name, the expectation and the value. NumPy scalars are accepted; truth values are not numbers.
 """
 
 from __future__ import annotations

@@ -68,7 +68,7 @@ def need_directory(path: Path) -> None:
 
 
 def check_directory(path: Path) -> None:
-    """Check before a run that a directory can be created; missing directories are removed again.
+    """Check, in advance of a run, that a directory can be created; directories created for the check are removed.
 
     Raises
     ------

@@ -1,9 +1,9 @@
 """CSV output that spreadsheets do not execute as formulas.
 
-Spreadsheets interpret a cell that starts with ``=``, ``+``, ``-`` or ``@`` (also in their full-width forms), a tab or a
-carriage return as a formula [1]_. Such texts get a leading apostrophe, unless they are numbers. A carriage return
-becomes a line end inside quotes, where spreadsheets start no new row. Files are UTF-8 without a byte order mark, which
-other programs would read as part of the first name.
+Spreadsheets interpret a cell as a formula [1]_ if it starts with a tab, a carriage return, ``=``, ``+``, ``-`` or
+``@``. The same applies to the full-width forms of these signs. Such texts get a leading apostrophe, unless they are
+numbers. A carriage return becomes a line end inside quotes, where spreadsheets start no new row. Files are UTF-8
+without a byte order mark, which other programs would read as part of the first name.
 
 References
 ----------

@@ -1,9 +1,9 @@
-"""Satellites that move: shells of a Walker constellation, paths over them, and worlds out of their delays.
+"""Moving satellites: shells of a Walker constellation, paths over them, and scenarios of their delays.
 
-What there is: :func:`shell` and :class:`Shell`, :func:`tles` and :class:`Tles`, :func:`hypatia_network` and
-:class:`HypatiaNetwork` of its files, :func:`station` and :class:`Station`, :class:`Snapshot` of an instant,
-:func:`series` of paths, :func:`network`, which makes a scenario of all satellites that some flows meet, and
-:func:`world`, which makes one of a path of which the round trip alone is known.
+Satellites are a :class:`Shell` (see :func:`shell`), :class:`Tles` (see :func:`tles`), or a :class:`HypatiaNetwork` from
+its files (see :func:`hypatia_network`). :func:`station` returns a :class:`Station`, and :class:`Snapshot` holds the
+positions and links at one time. :func:`series` finds the paths between two stations over time. :func:`network` makes a
+scenario of all satellites that some flows use; :func:`world` makes one of a path of which only the RTT is known.
 
 Examples
 --------

@@ -3,8 +3,8 @@
 # Model
 
 In every step, each satellite and station forwards along its shortest path (in metres) to each station, as in
-:mod:`optcp.constellation.paths`. All tables change at the same time. Only entries that a packet can meet are kept:
-those of nodes on a path, and of nodes that were on a path within the last ``RETAINED_S``.
+:mod:`optcp.constellation.paths`. All tables change at the same time. Only entries that a packet can use are kept: the
+entries of nodes on a path, or on one within the last ``RETAINED_S``.
 
 # References
 
@@ -156,7 +156,7 @@ class Tables:
 def tables(
     found: Iterable[State], pairs: Sequence[tuple[int, int]], size: int, retained_s: float = RETAINED_S
 ) -> Tables:
-    """Reduce the tables to what packets between pairs of stations can meet.
+    """Reduce the tables to the entries that packets between pairs of stations can use.
 
     Parameters
     ----------

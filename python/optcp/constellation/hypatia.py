@@ -121,7 +121,7 @@ class HypatiaNetwork(Tles):
     Attributes
     ----------
     stations
-        Ground stations; their numbers follow those of the satellites.
+        Ground stations; their numbers follow the satellites' numbers.
     states
         Forwarding states.
     """

@@ -2,18 +2,20 @@
 
 # Model
 
-Each station and satellite has one transmitter for its ground-satellite links with one queue, modelled as a node
-``X.dish``; the links after it have delays and a rate of 8 Tb/s. A satellite has a transmitter and a queue for each
+Each station and satellite has one transmitter with one queue for its ground-satellite links, modelled as a node
+``X.dish``. The links after it have delays and a rate of 8 Tb/s. A satellite has a transmitter and a queue for each
 inter-satellite link. All transmitters have the same rate.
-A node decides where a packet goes next when it comes, and the packet goes there although tables change while it
-waits. Tables change every step, everywhere at once; delays change evenly, and a packet has that of the instant at
-which its transmission begins. What is in flight at a change arrives, and goes on from there: after a change to a
-shorter path packets overtake others, one hop at a time. A packet at a node without a route is lost.
+
+A node chooses the next hop of a packet on arrival, and keeps this choice if tables change while the packet is queued.
+Tables change every step, at all nodes at once. Delays change continuously, and a packet gets the delay at the start of
+its transmission. Packets in flight at a change arrive, and are forwarded from there. After a change to a shorter path
+they overtake others, one hop at a time. A packet at a node without a route is lost.
 
 # References
 
-The experiment a_b of Hypatia (S. Kassing et al., IMC 2020; snkas/hypatia at 0ac531c, snkas/basic-sim at 3b32597):
-10 Mb/s, 100 packets, segments of 1380 B, ten at first, SACK, timestamps, every second segment acknowledged.
+The experiment a_b of Hypatia (Kassing and others, IMC 2020; snkas/hypatia at 0ac531c, snkas/basic-sim at 3b32597). It
+uses 10 Mb/s, 100 packets, segments of 1380 B, an initial window of ten, SACK, timestamps, and an ACK for every second
+segment.
 
 # Choices
 
@@ -21,8 +23,9 @@ The shell, pairs of stations, how often tables change, the rate.
 
 # Limitations
 
-A satellite's links to the ground do not disturb each other, whatever their number; no weather, no time to point.
-Entries are kept for five seconds for packets that a change has left behind (:mod:`optcp.constellation.forwarding`).
+A satellite's links to the ground do not disturb each other, regardless of their number. Weather and pointing times are
+not modelled. Entries are kept for five seconds for packets that a change has left behind
+(:mod:`optcp.constellation.forwarding`).
 """
 
 from __future__ import annotations
@@ -131,11 +134,11 @@ def network(
     rate_mbps
         Rate of every link in Mb/s.
     each
-        What goes through the instants at which tables change, to show how far it is.
+        Wrapper of the iterator over the times of table changes, to show progress.
 
     Returns
     -------
-    World
+    :class:`~optcp.constellation.world.World`
         The scenario, with ``forwarding.csv``, ``delays.csv``, and ``places.csv`` for pictures.
 
     Raises
@@ -204,7 +207,7 @@ def of_tables(
     nodes = sorted({one for link in found.used for one in link})
     pairs = list(found.paths)
     of_stations = [one - shell.size for one in nodes if one >= shell.size]
-    # One flow has the name of its kind, of many each has those of its ends.
+    # A single flow is named after its kind, and each of several flows after its ends.
     many = len(pairs) > 1
     ends_of = [tuple(names.of(shell.size + one) for one in pair) for pair in pairs]
     flows = [(f"{a}-{b}" if many else "long", a, b) for a, b in ends_of]

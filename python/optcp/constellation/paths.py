@@ -2,10 +2,10 @@
 
 # Model
 
-*+grid*: each satellite has permanent inter-satellite links (ISLs) to both neighbours in its plane and to the
-corresponding satellite in both adjacent planes; a star has none over its seam. A ground station has a
-ground-satellite link (GSL) to every satellite in reach. A path is the shortest in metres, without ground stations
-as relays.
+*+grid*: each satellite has permanent inter-satellite links (ISLs) to both neighbours in its plane. It has one more to
+the corresponding satellite in both adjacent planes; a star has none over its seam. A ground station has a
+ground-satellite link (GSL) to every satellite in reach. A path is the shortest in metres, without ground stations as
+relays.
 
 # References
 
@@ -18,8 +18,8 @@ below 80 km, are not there.
 
 # Limitations
 
-A link exists as soon as both ends are where they must be: no time to point, no number of antennas, no weather.
-Links between planes of a star work near the poles too, where those of Iridium are off.
+A link exists as soon as both ends are in range: pointing times, the number of antennas and weather are not modelled.
+Links between planes of a star also work near the poles, where Iridium switches them off.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ def plus_grid(planes: int, satellites: int, seam: bool = False, shift: int = 0) 
     seam
         Whether there is no link between the last plane and the first.
     shift
-        By how many satellites those of the first plane are ahead of where a plane behind the last would have them.
+        Number of satellites by which the first plane is ahead of the position of a plane after the last one.
 
     Returns
     -------

@@ -79,7 +79,7 @@ def places(
     Parameters
     ----------
     ends
-        Ground stations by the names of their nodes; those of the path first.
+        Ground stations by the names of their nodes; the ends of the path come first.
     shell, satellites
         Numbers of its satellites; the node of satellite 184 is ``S184``.
     seconds

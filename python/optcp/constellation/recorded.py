@@ -2,8 +2,8 @@
 
 # References
 
-``networkx_rtt_A_to_B.txt`` with lines ``time,round trip``, both in ns and 0 for no path, and beside it
-``networkx_path_A_to_B.txt`` with lines ``time,A-184-183-B`` or ``time,Unreachable``, of each change; as of
+``networkx_rtt_A_to_B.txt`` has lines ``time,round trip``, both in ns and 0 for no path. ``networkx_path_A_to_B.txt``,
+in the same directory, has a line ``time,A-184-183-B`` or ``time,Unreachable`` for each change. Both are as of
 snkas/hypatia at 0ac531c, satgenpy/satgen/post_analysis.
 
 # Limitations
@@ -42,7 +42,7 @@ MOST_NS = 10**15
 
 @dataclass(frozen=True)
 class Recorded:
-    """A series of paths out of files; what it has is as of :class:`optcp.constellation.Series`.
+    """A series of paths out of files, with the attributes of :class:`optcp.constellation.Series`.
 
     Attributes
     ----------
@@ -177,7 +177,7 @@ def round_trips(file: Path, names: tuple[str, str] = ("", "")) -> Recorded:
 
 
 def _lines(file: Path) -> list[tuple[int, int, str]]:
-    """Number, time in ns and what follows, of each line."""
+    """Return number, time in ns and remaining text of each line."""
     found: list[tuple[int, int, str]] = []
     for number, line in enumerate(read_lines(file), 1):
         at, comma, said = line.partition(",")

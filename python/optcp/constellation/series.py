@@ -1,4 +1,4 @@
-"""How the path between two ground stations changes: round trips, handovers, outages.
+"""Changes of the path between two ground stations: RTTs, handovers, outages.
 
 # Model
 
@@ -10,7 +10,7 @@ Hypatia (S. Kassing et al., IMC 2020), whose step is 100 ms.
 
 # Limitations
 
-The round trip is that of an empty network: propagation over the path of that instant, both ways.
+The RTT belongs to an empty network: twice the propagation delay of the path at that time.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class Stretch:
     before_ms
         Round trip over the path before at ``start_s``; NaN without one.
     change
-        What the path is beside the one before: ``longer``, ``shorter``, ``outage``, ``back`` after one, or ``first``.
+        Relation to the previous path: ``longer``, ``shorter``, ``outage``, ``back`` after an outage, or ``first``.
     """
 
     start_s: float
@@ -80,7 +80,7 @@ class Stretch:
 
 
 class Paths(Protocol):
-    """What a scenario and figures need of a series."""
+    """Properties of a series that scenarios and figures need."""
 
     @property
     def names(self) -> tuple[str, str]:
@@ -143,7 +143,7 @@ class Series:
 
     @property
     def over(self) -> str:
-        """What the satellites are called."""
+        """Name of the satellites."""
         return self.shell.name
 
     @property
@@ -205,7 +205,7 @@ def apart(start: Station, end: Station) -> None:
 
 
 def steps(length_s: float, step_s: float, first_s: float) -> NDArray[np.float64]:
-    """Return the instants at which paths are found anew, from ``first_s`` on.
+    """Return the times at which paths are recomputed, from ``first_s`` on.
 
     Raises
     ------

@@ -57,8 +57,8 @@ class Shell:
     spread_deg
         Over how much of the equator the ascending nodes are spread: 360 in a delta, 180 or a little more in a star.
     phasing
-        By how much satellites of a plane are ahead of those of the plane before, in ``360 / (planes * satellites)``
-        degrees: F of Walker. None: every second plane is half a distance ahead.
+        Lead of the satellites of a plane over the plane before, in ``360 / (planes * satellites)`` degrees: F of
+        Walker. None: every second plane is half a distance ahead.
     seam
         Whether there is no link between the last plane and the first.
     gsl_km
@@ -224,7 +224,7 @@ SETTINGS = {
     "gsl_km": float,
     "elevation_deg": float,
 }
-"""What can be set of a shell, by name."""
+"""Parameters of a shell that can be set, by name."""
 
 
 def _read(name: str, text: str) -> dict[str, object]:
@@ -318,7 +318,7 @@ def shell(name: str) -> Shell:
     Raises
     ------
     InputError
-        If there is none; the message names the nearest.
+        If the name is unknown; the message suggests the nearest.
 
     Examples
     --------

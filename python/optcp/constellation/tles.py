@@ -7,14 +7,14 @@ Each satellite by SGP-4 from its own epoch on, in the coordinates that SGP-4 giv
 
 # References
 
-D. Vallado et al., "Revisiting Spacetrack Report #3", AIAA 2006-6753, as the package ``sgp4`` has it, with the
-constants of WGS72; the form of files: the same report, and ``tles.txt`` of Hypatia (snkas/hypatia at 0ac531c).
+Vallado and others, "Revisiting Spacetrack Report #3", AIAA 2006-6753, as implemented by the package ``sgp4``, with the
+constants of WGS72. The form of files: the same report, and ``tles.txt`` of Hypatia (snkas/hypatia at 0ac531c).
 
 # Choices
 
-Links between satellites are those of a file, or the *+grid* of the planes that the first line of Hypatia's files
-names; without either there is none, and a path leads over one satellite. ``elevation_deg`` and ``gsl_km`` say what
-a ground station reaches: by default satellites from 10 degrees over the horizon.
+Links between satellites are read from a file, or form the *+grid* of the planes that the first line of Hypatia's files
+states. Without either, satellites have no links, and a path uses one satellite. ``elevation_deg`` and ``gsl_km`` limit
+the reach of a ground station: by default, to satellites from 10 degrees over the horizon.
 
 # Limitations
 
@@ -67,15 +67,15 @@ class Tles:
     Parameters
     ----------
     name
-        What they are called.
+        Name of the constellation.
     records
-        What SGP-4 needs of each satellite.
+        SGP-4 elements of each satellite.
     isls
         Numbers of the two satellites of each link, shape (links, 2), the smaller one first.
     gsl_km
-        The longest link between a satellite and the ground.
+        Maximum length of a link between a satellite and the ground.
     elevation_deg
-        The least elevation of a satellite over the horizon of a ground station.
+        Minimum elevation of a satellite over the horizon of a ground station.
 
     Raises
     ------
@@ -99,7 +99,7 @@ class Tles:
 
     @property
     def epoch(self) -> tuple[float, float]:
-        """Julian day of time zero, and what comes to it."""
+        """Julian day of time zero: integer part and fraction."""
         return self.records[0].jdsatepoch, self.records[0].jdsatepochF
 
     @property
@@ -195,7 +195,7 @@ def tles(file: Path, isls: Path | None = None) -> Tles:
 
 
 def _records(file: Path, lines: list[str], first: int) -> Iterator[Any]:
-    """What SGP-4 needs of each satellite of a file, from a line on."""
+    """Yield the SGP-4 elements of each satellite of a file, from a line on."""
     from sgp4.api import SGP4_ERRORS, WGS72, Satrec
 
     one: str | None = None
@@ -236,9 +236,9 @@ def links(file: Path, size: int) -> NDArray[np.int64]:
     Parameters
     ----------
     file
-        Two numbers of satellites a line, from 0 on; what follows a ``#`` is a remark.
+        Two numbers of satellites per line, counted from 0; text after a ``#`` is a comment.
     size
-        How many satellites there are.
+        Number of satellites.
 
     Returns
     -------

@@ -2,23 +2,24 @@
 
 # Model
 
-All links of the path have the same rate, so packets queue only at the sender. The scenario has two links; the first
-has the queue of the sender. The transmission times of the other links are added to the propagation delay of the
-second link, separately for segments and ACKs. The delay of a packet is the path delay when it leaves the first
-link, so packets overtake others after a change to a shorter path. During an outage, packets that leave the first
-link are lost.
+All links of the path have the same rate, so packets queue only at the sender. The scenario has two links; the first has
+the queue of the sender. The transmission times of the other links are added to the propagation delay of the second
+link, separately for segments and ACKs. A packet gets the path delay at the time at which it leaves the first link.
+Packets therefore overtake others after a change to a shorter path. During an outage, packets that leave the first link
+are lost.
 
 # References
 
-The experiment a_b of Hypatia (S. Kassing et al., IMC 2020; snkas/hypatia at 0ac531c, snkas/basic-sim at 3b32597):
-10 Mb/s, 100 packets, segments of 1380 B, ten at first, SACK, timestamps, every second segment acknowledged.
+The experiment a_b of Hypatia (Kassing and others, IMC 2020; snkas/hypatia at 0ac531c, snkas/basic-sim at 3b32597). It
+uses 10 Mb/s, 100 packets, segments of 1380 B, an initial window of ten, SACK, timestamps, and an ACK for every second
+segment.
 
 # Limitations
 
-In Hypatia a node decides where a packet goes next when it comes, so that one on its way at a change goes on over
-the new path from where it is; here it stays on the old one. Packets that overtake do not meet in a queue of a
-satellite. What is on its way when an outage begins is lost here, and there only at a node without a route.
-Packets of other sizes than the scenario's take as long for the links that are no links of it.
+In Hypatia every node chooses the next hop on arrival, so a packet in flight at a change continues over the new path.
+Here it stays on the old one. Packets that overtake do not share a queue of a satellite. Packets in flight at the start
+of an outage are lost here; in Hypatia, only at a node without a route. Packets of other sizes take as long as the
+scenario's packets on the links that the scenario leaves out.
 """
 
 from __future__ import annotations
@@ -228,7 +229,7 @@ def _rows(found: Paths, rate_mbps: float) -> tuple[int, list[str]]:
             rows.append(f"{milliseconds(one.start_s - begins)}, both, path, , down")
             down = True
             continue
-        # The instant of the change itself, and then all multiples of the step.
+        # The time of the change itself, and then all multiples of the step.
         inner = np.arange(np.floor((one.start_s - begins) / EVERY_S) + 1, np.ceil((one.end_s - begins) / EVERY_S))
         times = np.unique(np.concatenate([[one.start_s], np.round(begins + inner * EVERY_S, 9)]))
         times = times[(times >= one.start_s) & (times < one.end_s)]

@@ -514,7 +514,7 @@ def _quotient(one: str, two: str) -> str:
 
 
 def _meet(one: Cells, two: Cells) -> tuple[tuple[Axis, ...], NDArray[np.float64], NDArray[np.float64]]:
-    """Return the combined axes, first those of ``one``, and the values of both sides aligned to them."""
+    """Return the combined axes, first the axes of ``one``, and the values of both sides aligned to them."""
     if one.seeds != two.seeds:
         other = sorted(set(one.seeds) ^ set(two.seeds))
         what = f"{len(one.seeds)} and {len(two.seeds)}" + (f", and seed {other[0]} is not in both" if other else "")

@@ -127,7 +127,7 @@ class Estimates:
 
     @property
     def largest(self) -> float:
-        """Largest magnitude of finite estimates and lower bounds; 0 if there are none."""
+        """Largest magnitude of finite estimates and lower bounds; 0 without any."""
         known = [self.estimate] if self.at_least is None else [self.estimate, self.at_least]
         return max((float(np.abs(array[np.isfinite(array)]).max(initial=0)) for array in known), default=0.0)
 

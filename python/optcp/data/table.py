@@ -29,9 +29,9 @@ class NoColumn(InputError):  # noqa: N818 - reads as what happened
 class Table:
     """An observation of a run, or of a study.
 
-    Any library that reads Arrow streams takes one: ``polars.DataFrame(table)``, ``pyarrow.table(table)``. Iteration
-    gives its rows, each a dictionary by column, so that ``pandas.DataFrame(table)`` works too; :meth:`to_pandas` is
-    faster, and keeps the columns of a table without rows.
+    Any library that reads Arrow streams accepts it: ``polars.DataFrame(table)``, ``pyarrow.table(table)``. Iteration
+    yields the rows as dictionaries by column, so ``pandas.DataFrame(table)`` also works. :meth:`to_pandas` is faster,
+    and keeps the columns of a table without rows.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ class Table:
     def read(
         cls, metadata: Mapping[str, str], columns: dict[str, NDArray[Any] | tuple[NDArray[Any], list[str]]]
     ) -> Table:
-        """Make a table of what a Parquet file holds: its metadata says how long intervals are."""
+        """Make a table of the columns and metadata of a Parquet file; the metadata gives the interval length."""
         interval_ps = arguments.mapping(metadata, "metadata").get("optcp.interval_ps")
         return cls(columns, int(interval_ps) / PICOSECONDS_A_SECOND if interval_ps else None)
 
@@ -97,7 +97,7 @@ class Table:
         Raises
         ------
         InputError
-            If there is none of that name; the message names the nearest.
+            If the table has no such column; the message suggests the nearest name.
         """
         values = self._column(name)
         return np.array(values[1], dtype=object)[values[0]] if isinstance(values, tuple) else values
@@ -108,7 +108,7 @@ class Table:
         Raises
         ------
         InputError
-            If there is none of that name, or it holds texts.
+            If the table has no such column, or the column holds texts.
         """
         values = self._column(name)
         if isinstance(values, tuple):
@@ -144,7 +144,7 @@ class Table:
         Raises
         ------
         InputError
-            If it is none of these, or a place is beyond the table.
+            If ``which`` has another form, or an index is out of range.
         """
         try:
             which = which if isinstance(which, slice) else np.asarray(which)
@@ -172,7 +172,7 @@ class Table:
         Raises
         ------
         InputError
-            If there is none of that name, or it holds numbers.
+            If the table has no such column, or the column holds numbers.
         """
         values = self._column(name)
         if not isinstance(values, tuple):

@@ -65,9 +65,9 @@ class Place:
 def files(directory: Path, chosen: Chosen) -> Iterator[tuple[Path, str]]:
     """Write captures of every selected run with observed packets, one per capture point.
 
-    Capture points are senders (segments sent, ACKs received), receivers (segments received), every selected port
-    (packets sent) and losses (lost packets, on the interface of their port, with the reason as comment). Empty captures
-    are omitted.
+    Capture points are senders (segments sent, ACKs received), receivers (segments received) and every selected port
+    (packets sent). Losses are one more capture point: lost packets, on the interface of their port, with the reason as
+    comment. Empty captures are omitted.
     """
     anything = False
     for seen in packets.observed(directory, chosen):

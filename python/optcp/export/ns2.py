@@ -28,7 +28,7 @@ Line = tuple[int, str]
 
 
 class Identity(NamedTuple):
-    """What identifies a packet: packets that are alike in this are distinguished only by where they can be."""
+    """Identity of a packet. Packets of equal identity are distinguished only by their possible positions."""
 
     flow: str
     ack: bool
@@ -172,7 +172,7 @@ class Trace:
             del self.under_way[identity]
 
     def _at(self, event: Event) -> Copy:
-        """The packet that comes to a port: one that is at its node or, where nobody saw it on its path, before it."""
+        """Return the packet that enters a port: one at its node or, without an event there, before it."""
         way, node = self._way(event.identity), self._ends(event)[0]
 
         def before(copy: Copy) -> bool:
@@ -190,7 +190,7 @@ class Trace:
         may: Callable[[Copy], bool] = lambda _: False,
         node: str = "",
     ) -> Copy:
-        """The oldest that fits and, for want of one, that may be it; a new one, at a node, if there is none.
+        """Return the oldest packet that fits, else the oldest that may be it, else a new packet at a node.
 
         An ACK is new where it is first seen.
         """

@@ -1,4 +1,4 @@
-"""Runs that observed packets, and what their scenario says of flows, nodes and ports."""
+"""Runs that observed packets, with the flows, nodes and ports of their scenario."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Port:
 
 @dataclass(frozen=True)
 class World:
-    """What a run's packets travel in, by name.
+    """Flows, nodes and ports of a run, by name.
 
     Attributes
     ----------
@@ -76,14 +76,14 @@ class World:
 
     @classmethod
     def of(cls, run: Run) -> World:
-        """Read the world of a run."""
+        """Read flows, nodes and ports of a run."""
         scenario = run.scenario
         paths: dict[str, tuple[str, tuple[str, ...], dict[str, Any] | None]] = {}
         for group in [*scenario["flows"], *scenario.get("traffic", [])]:
             tcp = scenario["tcp"][group["tcp"]] if "tcp" in group else None
             named = [(name, tuple(route["path"])) for route in group["routes"] for name in route["flows"]]
             if "arrivals_per_s" in group:
-                # The scenario names the ways that flows may take; which one each took is drawn.
+                # The scenario lists the possible paths of flows; the path of each flow is drawn.
                 ways = run.arrived.get(group["group"], ())
                 named = [(f"{group['group']}/{number}", named[way][1]) for number, way in enumerate(ways)]
             if "drawn" in group:
@@ -96,7 +96,7 @@ class World:
                 port = Port(ends, link[direction]["rate_bps"])
                 name = f"{ends[0]}->{ends[1]}"
                 ports[f"{link['name']}:{name}"] = port
-                if link["name"] == f"{there}-{back}":  # what links without a name are called
+                if link["name"] == f"{there}-{back}":  # the name of links without a given name
                     ports[name] = port
         flows = {name: Flow(number, *of) for number, (name, of) in enumerate(paths.items())}
         return cls({name: number for number, name in enumerate(scenario["nodes"])}, flows, ports)
@@ -114,7 +114,7 @@ class Observed:
 
     @property
     def stem(self) -> str:
-        """What the names of its files begin with."""
+        """Common prefix of its file names."""
         return f"{self.run.id}-{self.name}"
 
 

@@ -1,8 +1,7 @@
 """Timestamps of segments and ACKs (RFC 7323), worked out from what a run observed of packets.
 
-A run keeps when segments were sent and came, and when ACKs came back, but not when ACKs were sent: an ACK is taken to
-leave when the segment came that it answers, as it does without delayed ACKs. The clocks of both ends begin at 1 with
-the run.
+A run records when segments were sent and received, and when ACKs were received, but not when ACKs were sent. An ACK is
+assumed to leave when its segment arrives, as without delayed ACKs. The clocks of both ends start at 1 with the run.
 """
 
 from __future__ import annotations
@@ -47,21 +46,21 @@ def stamps(table: Table, ticks: Mapping[str, int]) -> tuple[NDArray[np.uint32], 
 
 
 class _Flow:
-    """What one flow's clocks said. Rows are taken in the order of time, twice: what came, then what each says."""
+    """Timestamps of one flow. Rows are processed twice in order of time: first all arrivals, then each row's stamps."""
 
     def __init__(self, tick: int) -> None:
         self.tick = tick
-        # By segment: when each transmission left, what it echoed, and when what left ended.
+        # By segment: when each transmission left, its echo, and when each transmission ended.
         self.left: dict[int, list[int]] = defaultdict(list)
         self.echoes: dict[int, list[int]] = defaultdict(list)
         self.ended: dict[int, list[int]] = defaultdict(list)
-        # By number: what came from when on the receiver had everything below it, until it had more.
+        # By number: arrivals while the receiver had all segments below this number, and no more.
         self.came: dict[int, list[int]] = defaultdict(list)
         self.reached = 0
         self.beyond: set[int] = set()
         # By place and number: how many segments and ACKs were seen there.
         self.seen: dict[tuple[str, int], int] = defaultdict(int)
-        # By place: the number of the last ACK, and what it echoed.
+        # By place: the number of the last ACK, and its echo.
         self.edges: dict[str, tuple[int, int]] = {}
         self.latest = 0
 

@@ -1,4 +1,4 @@
-"""What has the form of a table: those of studies, and rows and curves of exhibits."""
+"""Tables to export: the tables of studies, and rows and curves of exhibits."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Sheet:
     stem
         Where, without the ending.
     columns
-        Name to values, row by row: numbers (None where there is none), truth values, or texts.
+        Name to values, row by row: numbers (None for missing ones), truth values, or texts.
     """
 
     stem: Path
@@ -69,7 +69,7 @@ def opened(directory: Path, chosen: Chosen) -> StudyResult:
 
 
 def refuse(chosen: Chosen) -> None:
-    """Refuse a choice of runs where there is none to make.
+    """Reject a selection of runs for results that have no runs.
 
     Raises
     ------
@@ -152,7 +152,7 @@ def _keyed(keys: Sequence[Key], columns: dict[str, list[Any]]) -> dict[str, list
 
 
 def arrays(columns: dict[str, list[Any]]) -> dict[str, list[str] | NDArray[Any]]:
-    """Columns as Parquet takes them: what is missing among numbers is not a number."""
+    """Return columns for Parquet; missing numbers become NaN."""
     return {name: _array(values) for name, values in columns.items()}
 
 

@@ -1,1 +1,1 @@
-"""What one failure costs the transfers of a network: worlds out of a topology, mechanisms, and what their runs lost."""
+"""Cost of single failures to the transfers of a network: scenarios from a topology, mechanisms, and losses."""

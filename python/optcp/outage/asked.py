@@ -163,7 +163,7 @@ class OutageQuery:
     demands
         Origin of the demands, in words.
     own_demands
-        Whether the demands are those of the topology.
+        Whether the demands belong to the topology.
     mechanisms
         Names of mechanisms.
     failures

@@ -24,7 +24,7 @@ class Loads:
     Attributes
     ----------
     working
-        Load in Mb/s before a failure.
+        Load in Mb/s without a failure.
     after
         Load in Mb/s during the failure of each link, by its name.
     rate_mbps

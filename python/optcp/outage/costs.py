@@ -53,7 +53,7 @@ class Cost:
         Number of affected long flows with an RTO.
     longer
         The ratio of ``inflation`` for affected long flows of finite size.
-    timeouts, needless
+    timeouts, spurious
         Additional RTOs and segments received twice, over all flows.
     looped
         Number of packets dropped because their time to live expired.
@@ -71,7 +71,7 @@ class Cost:
     hit_timeouts: int
     longer: Censored
     timeouts: int
-    needless: int
+    spurious: int
     looped: int
 
     @property
@@ -114,7 +114,7 @@ class Flows:
         Whether this gap ended before the end of the run.
     timeouts
         Number of RTOs.
-    needless
+    spurious
         Number of segments received twice, over all flows.
     """
 
@@ -124,7 +124,7 @@ class Flows:
     gap_ms: NDArray[np.float64]
     ended: NDArray[np.bool_]
     timeouts: NDArray[np.int64]
-    needless: int
+    spurious: int
 
     @classmethod
     def of(cls, run: Run) -> Flows:
@@ -212,7 +212,7 @@ def cost(run: Run, twin: Run, ports: frozenset[str], nodes: frozenset[str]) -> C
         hit_timeouts=int((after.timeouts[counted] > 0).sum()),
         longer=_longer(run, twin, {name for name, one in zip(after.names, counted, strict=True) if one}),
         timeouts=int(after.timeouts.sum() - before.timeouts.sum()),
-        needless=after.needless - before.needless,
+        spurious=after.spurious - before.spurious,
         looped=run.drops.get("ttl-expired", 0),
     )
 

@@ -1,4 +1,4 @@
-"""A study of a network: worlds over mechanism and failure, and what each failure cost in them."""
+"""A study of a network: scenarios over mechanism and failure, and the cost of each failure."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from optcp.study.grid import Axes
 
 WITHOUT = "none"
-"""The failure that is none."""
+"""Name of the run without a failure."""
 LONGER_S = {"restoration, 2 s": 10.0, "restoration, 8 s": 28.0}
 """How long the loss counts at least where the network takes longer than half a second: three times that, and 4 s."""
 LATER_S = 0.1
@@ -184,7 +184,7 @@ METRICS: dict[str, Callable[[Costs, tuple[str, ...]], Resampled]] = {
     "fct_infl_p99": lambda of, at: of.quantile(at, lambda one: one.inflation, 0.99),
     "unfinished": lambda of, at: of.mean(at, lambda one: float(one.inflation.cut)),
     "timeouts": lambda of, at: of.mean(at, lambda one: float(one.timeouts)),
-    "spurious": lambda of, at: of.mean(at, lambda one: float(one.needless)),
+    "spurious": lambda of, at: of.mean(at, lambda one: float(one.spurious)),
     "longer_pct": lambda of, at: of.cut_mean(at, lambda one: one.longer_pct),
     "censored": lambda of, at: of.mean(at, lambda one: float(one.censored)),
 }

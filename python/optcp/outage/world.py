@@ -48,7 +48,7 @@ class Assumptions:
     rate_mbps
         Rate of every link, in Mb/s.
     peak
-        Load of the busiest link before the failure, as a share of its rate.
+        Load of the busiest link without a failure, as a share of its rate.
     flow_mbps
         Access rate of a long flow, in Mb/s.
     short_share
@@ -131,7 +131,7 @@ class World:
         Parameters
         ----------
         matrix
-            File with the result of :func:`matrix_of`, if the demands are not those of the topology.
+            File with the result of :func:`matrix_of`, if the demands do not belong to the topology.
 
         Raises
         ------
@@ -241,7 +241,7 @@ def _text(
 
 
 def _quoted(text: str) -> str:
-    """Quote a string for TOML, whose escapes include those of JSON."""
+    """Quote a string for TOML, whose escapes include the escapes of JSON."""
     return json.dumps(text, ensure_ascii=False)
 
 

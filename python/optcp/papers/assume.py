@@ -130,7 +130,7 @@ def ns2_world(access_share: float, link_delay_ms: float) -> tuple[Assumed, ...]:
     access_share
         Rate of the access links as a share of the backbone's, 0 to 1.
     link_delay_ms
-        Propagation delay of the links that have no delay of their own.
+        Propagation delay of links without a given delay.
     """
     return (
         Assumed(

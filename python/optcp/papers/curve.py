@@ -63,8 +63,8 @@ def settle_s(pct: NDArray[np.float64]) -> NDArray[np.float64]:
     Returns
     -------
     ndarray
-        Time in s from the event to the first of five successive intervals at or above 90, shape (k,); or to the end of
-        the curve.
+        Time in s, shape (k,), from the event to the first of five successive intervals at or above 90. If there is no
+        such interval, the time to the end of the curve.
     """
     windows = np.lib.stride_tricks.sliding_window_view(pct >= SETTLE_PCT, SETTLE_RUN, axis=1)
     settled: NDArray[np.bool_] = np.all(windows, axis=2)

@@ -183,9 +183,9 @@ class Exhibit:
     find
         Function from the finished studies to rows, claims and curves.
     conclusions
-        Function from the finished studies to conclusions of the paper, as differences that are above zero on average if
-        the paper is right: name with unit to values per seed (or per failure), shape (n,). None without such
-        conclusions.
+        Function from the finished studies to conclusions of the paper: name with unit to values per seed (or per
+        failure), shape (n,). The values are differences that are above zero on average if the paper is right. None
+        without such conclusions.
     figures
         Function from the result to figures, such as :func:`optcp.plots.registry.curves`. None if a module registers
         one.

@@ -7,19 +7,20 @@ PAIRED
     the stated side, false if significantly on the other, else undecided. The p-value is the larger one of Student's t
     and the sign-flip test, so five seeds or fewer decide nothing.
 EQUIV m
-    True if the PAIRED difference lies significantly within +-m, false if significantly outside, else undecided: the
-    90 and the 95 % interval of the difference, and sign-flip tests.
+    True if the PAIRED difference lies significantly within +-m, false if significantly outside, else undecided. The
+    tests use the 90 % and the 95 % interval of the difference, and sign-flip tests.
 TREND
     Along an ordered axis: last against first by PAIRED on the stated side, and no neighbouring pair by PAIRED on the
     other side.
 SHARE
-    Per cent of seeds with exact 95 % interval; "better" and "worse" are strict, "best" splits ties. Against a published
-    share: Fisher's exact test at 5 % with the number of runs of the paper, because a published share has an error too
-    (about +-8 points at 150 runs).
+    Per cent of seeds with exact 95 % interval; "better" and "worse" are strict, "best" splits ties. A published share
+    is tested by Fisher's exact test at 5 % with the number of runs of the paper. It has an error too (about +-8 points
+    at 150 runs).
 CURVE
-    Mean over seeds of goodput in 100 ms intervals, in per cent of the last second before the event. dip = 100 minus
-    the lowest interval in the first second after it; settle = time from the event to the first of five intervals in a
-    row at or above 90. Intervals by bootstrap over seeds, 1000 resamples, expanded percentiles, from six seeds on.
+    Mean over seeds of goodput in 100 ms intervals, in per cent of the last second before the event. ``dip`` is 100
+    minus the lowest interval in the first second after it. ``settle`` is the time from the event to the first of five
+    intervals in a row at or above 90. Intervals by bootstrap over seeds, 1000 resamples, expanded percentiles, from six
+    seeds on.
 EXACT
     Equality on a deterministic run; times within one packet transmission.
 
@@ -362,7 +363,7 @@ def judge_all(
     judges
         Claim id to the function that judges it.
     contexts
-        What the functions are given, by interpretation.
+        Arguments of the functions, by interpretation.
 
     Raises
     ------

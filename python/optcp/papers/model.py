@@ -25,7 +25,7 @@ class Row:
     metric
         Name of the metric with its unit as suffix (``_pct`` is per cent or percentage points).
     paper
-        Published value; None if there is none or the figure is lost.
+        Published value; None if it does not exist or the figure is lost.
     measured, ci95
         Simulated value and 95 % interval; None for undefined or infinite values and ends.
     n
@@ -206,7 +206,7 @@ class Result:
     changed
         The assumed parameters that ``--set`` changed: name to their default.
     notes
-        What a reader must know beside the numbers.
+        Remarks that readers need to interpret the numbers.
     provenance
         ``version``, ``git``, ``scenario_sha256``, ``seeds`` (first, last), ``records_sha256`` (or None),
         ``metrics_sha256``.

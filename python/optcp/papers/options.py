@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Size:
-    """Number of runs: that of the paper, a multiple of it, a quick selection, or ``--seeds``.
+    """Number of runs: the number of the paper, a multiple of it, a quick selection, or ``--seeds``.
 
     Attributes
     ----------
@@ -47,7 +47,7 @@ class Size:
         return self.name.startswith("quick")
 
     def of(self, default: int, quick: int) -> int:
-        """Number of seeds, given that of the paper (``default``) and that of ``--quick``."""
+        """Number of seeds, from the number of the paper (``default``) and the number with ``--quick``."""
         if self.seeds is not None:
             return self.seeds
         return quick if self.is_quick else self.times * default
@@ -55,7 +55,7 @@ class Size:
 
 @dataclass(frozen=True)
 class Options:
-    """Options of runs that are independent of what they simulate.
+    """Options of runs that do not depend on the simulated scenario.
 
     Attributes
     ----------

@@ -36,7 +36,7 @@ class Statement:
 
 
 def read(folder: Path, name: str) -> dict[str, Any]:
-    """Read a TOML file in a directory; empty if there is none.
+    """Read a TOML file in a directory; the result is empty if the file does not exist.
 
     Raises
     ------

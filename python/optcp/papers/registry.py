@@ -1,8 +1,8 @@
-"""Registry of papers: those of installed packages and those of ``--papers DIR``.
+"""Registry of papers: papers of installed packages and of ``--papers DIR``.
 
 A paper is a package with ``EXHIBITS`` and ``claims.toml`` (its statements); if it publishes values, it also has
 ``tables.toml`` and ``tolerances.toml``. An installed package registers a paper with an entry point in the group
-``optcp.papers``, which has the name of the paper and refers to its package.
+``optcp.papers``. The entry point has the name of the paper and refers to its package.
 """
 
 from __future__ import annotations

@@ -115,7 +115,7 @@ def planned(request: Request) -> list[Planned]:
 def evaluated(
     plans: Sequence[Planned], request: Request, root: Path, jobs: Jobs, progress: Progress
 ) -> Iterator[Result]:
-    """Make missing runs, then evaluate the exhibits one by one.
+    """Run missing simulations, then evaluate each exhibit in turn.
 
     Raises
     ------
@@ -197,10 +197,10 @@ def make_long_runs(request: Request, seeds: int, jobs: Jobs, progress: Progress)
 def provenance(done: Mapping[str, StudyResult], kept: Sequence[dict[str, Any]] = ()) -> Provenance:
     """Describe the provenance of a result.
 
-    ``records_sha256``, ``metrics_sha256`` and, with several cells, ``scenario_sha256`` are SHA-256 over the
-    concatenated digests (32 bytes each) of all runs or cells in (cell, seed) order; ``cells`` has the digest of each
-    scenario. Long runs that are stored with the project follow the others, and ``kept`` says which program made each of
-    them. ``seeds`` is None without runs. ``git`` is the part of the version after ``+``, or "unknown".
+    ``records_sha256`` and ``metrics_sha256`` are SHA-256 over the concatenated digests (32 bytes each) of all runs in
+    (cell, seed) order. With several cells, ``scenario_sha256`` is the same over cells; ``cells`` has the digest of each
+    scenario. Long runs that are stored with the project follow the others, and ``kept`` gives the program that made
+    each of them. ``seeds`` is None without runs. ``git`` is the part of the version after ``+``, or "unknown".
     """
     records = [digest or None for study in done.values() for digest in study.digests("records_sha256")]
     cells = [

@@ -2,7 +2,8 @@
 
 The interim looks are fixed before the first run and divide the 5 % (:mod:`optcp.stats.sequential`). A decision on a
 claim under an interpretation is final, and later looks concern undecided claims only. A claim stays undecided if its
-decided interpretations disagree, if its exhibit has no seeds to add, if more seeds change nothing, or at the bound.
+decided interpretations disagree or if its exhibit has no seeds to add. It also does if more seeds change nothing, or at
+the bound.
 
 A value is undecided while its interval is wider than the tolerance. Values need no share of the 5 %: the stopping rule
 depends only on the width, so the interval keeps its level asymptotically (Y. S. Chow, H. Robbins, Ann. Math. Statist.

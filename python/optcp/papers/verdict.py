@@ -42,9 +42,9 @@ def verdict(measured: float, half_width: float, printed: float | None, tolerance
     Returns
     -------
     str
-        ``claim-only`` without a published value; ``undecided`` if the half-width exceeds T; ``match`` if the values
-        differ by at most T; ``near`` if they have the same sign and differ by at most 2 T (zero has either sign);
-        else ``differs``.
+        ``claim-only`` without a published value. ``undecided`` if the half-width exceeds T. ``match`` if the values
+        differ by at most T. ``near`` if they have the same sign and differ by at most 2 T (zero has either sign).
+        Otherwise ``differs``.
     """
     if printed is None:
         return "claim-only"

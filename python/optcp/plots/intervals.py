@@ -31,7 +31,7 @@ def line(
     Parameters
     ----------
     scale
-        Factor from the unit of x of the curve to that of the figure.
+        Factor from the unit of x of the curve to the unit of x of the figure.
     """
     x = [scale * one for one in curve.x]
     panel.plot(x, curve.y, linestyle=style, marker=marker, markersize=3.5, color=colour, label=label)

@@ -1,6 +1,6 @@
-"""Compact SVG of a figure; that of matplotlib is several times as large, and a page has dozens of figures.
+"""Compact SVG of a figure. Matplotlib's SVG is several times as large, and a page has dozens of figures.
 
-Coordinates are rounded to 0.1 points and relative, elements with equal style are merged, the markers of a curve are one
+Coordinates are rounded to 0.1 points and relative. Elements with equal style are merged, the markers of a curve are one
 path, and invisible elements are left out.
 """
 

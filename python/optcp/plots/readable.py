@@ -29,8 +29,8 @@ def name(figure: Figure) -> None:
 def scales(figure: Figure) -> dict[str, dict[str, str]]:
     """Attributes of each panel and curve of a drawn figure, by id.
 
-    ``data-x`` and ``data-y`` of a panel have the positions of two points of the axis, their values, and "log" or
-    "linear"; ``data-x-name`` is the label of the axis, and ``data-x-ticks`` has the names of categories.
+    ``data-x`` and ``data-y`` of a panel have the positions of two points of the axis, their values, and the scale:
+    "log" or "linear". ``data-x-name`` is the label of the axis, and ``data-x-ticks`` has the names of categories.
     """
     found: dict[str, dict[str, str]] = {}
     for at, panel in enumerate(figure.axes):

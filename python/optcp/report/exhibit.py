@@ -77,7 +77,7 @@ class Shown:
     printed
         Whether any row has a published value.
     command, until_decided
-        Command that reproduces it, and command that decides undecided verdicts (empty if there are none).
+        Command that reproduces it, and command that decides undecided verdicts (empty if all are decided).
     data
         Name of its JSON file.
     scenarios

@@ -68,11 +68,10 @@ class Paper:
         """Citation without the authors."""
         return self.citation.partition(": ")[2] or self.citation
 
-    @property
-    def sentence(self) -> str:
-        """Sentences with the main finding and the numbers of verdicts."""
+    def sentences(self, summary: str) -> str:
+        """Return the sentences on the main finding and the numbers of verdicts that are not in the summary."""
         counts = counted([tone(claim) for claim in claims(self.results)], printed(self.results))
-        return " ".join(filter(None, [lead(self.results), counts]))
+        return " ".join(one for one in (lead(self.results), counts) if one not in summary)
 
     def exhibits(self) -> str:
         """Return the number of experiments as text."""

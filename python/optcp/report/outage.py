@@ -1,4 +1,4 @@
-"""One page of what failures of a network cost: what was assumed, tables by mechanism, a figure and a map."""
+"""Report of the cost of failures of a network: assumptions, tables by mechanism, a figure and a map."""
 
 from __future__ import annotations
 

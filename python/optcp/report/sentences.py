@@ -1,7 +1,8 @@
 """Sentences on differences between runs, one template per metric.
 
-Each template has the fields ``{change}`` (such as "3.9 % lower" or "3.9 % more") and, if the metric has a label (a
-group, port, fibre or reason), ``{label}``. The pair of words states the direction of an increase and of a decrease.
+Each template has the field ``{change}`` (such as "3.9 % lower" or "3.9 % more"). If the metric has a label (a group,
+port, fibre or reason), it also has ``{label}``. The pair of words states the direction of an increase and of a
+decrease.
 """
 
 from __future__ import annotations

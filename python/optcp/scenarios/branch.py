@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from optcp import _core
 
 MOST_RESOLVED = 16
-"""Number of cached resolved scenarios; those of all branches could exceed the memory."""
+"""Number of cached resolved scenarios; the resolved scenarios of all branches could exceed the memory."""
 
 
 @dataclass(frozen=True)

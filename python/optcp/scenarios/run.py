@@ -176,9 +176,9 @@ class Run:
     def routing(self) -> dict[str, Any] | None:
         """Reactions of routing; None without ``[routing]``.
 
-        ``announcements`` (that routers originated); entries of forwarding tables that were rewritten ``on_failure``,
-        ``on_repair`` and ``on_convergence``; and the same router by router as ``steps``, in order of time, each with
-        ``at_ps``, ``router``, ``cause`` ("failure", "repair" or "convergence") and ``entries``.
+        ``announcements`` counts the updates that routers originated. ``on_failure``, ``on_repair`` and
+        ``on_convergence`` count the rewritten entries of forwarding tables. ``steps`` has the same per router in order
+        of time, each with ``at_ps``, ``router``, ``cause`` ("failure", "repair" or "convergence") and ``entries``.
         """
         announced = self._table("scalars").where(metric="announcements")
         if not len(announced):

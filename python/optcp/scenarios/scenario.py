@@ -76,7 +76,7 @@ def load(path: str | Path) -> Scenario:
     InputError
         If it does not exist; the message names the nearest.
     ScenarioError
-        If it is invalid; the message is that of ``optcp validate``.
+        If it is invalid; the message is the same as from ``optcp validate``.
 
     Examples
     --------

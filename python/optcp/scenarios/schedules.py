@@ -40,14 +40,14 @@ def lines(resolved: Mapping[str, Any]) -> Iterator[str]:
 
 @dataclass(frozen=True)
 class Band:
-    """What schedules make of something of a port, over a part of the time.
+    """States of one property of a port, set by schedules over a period.
 
     Attributes
     ----------
     ports
-        The ports, which change alike.
+        Ports, all with the same changes.
     spans
-        From when to when, in ps, which state it is in, in words.
+        Start and end in ps, and the state in words.
     """
 
     ports: tuple[str, ...]
@@ -61,7 +61,7 @@ class Band:
 
 
 def bands(resolved: Mapping[str, Any], start_ps: int, end_ps: int) -> list[Band]:
-    """Return what schedules change from one instant to another; ports that change alike are one band.
+    """Return the changes of schedules between two times; ports with equal changes are one band.
 
     Parameters
     ----------
@@ -91,7 +91,7 @@ def bands(resolved: Mapping[str, Any], start_ps: int, end_ps: int) -> list[Band]
     first = _first(resolved)
     alike: dict[tuple[tuple[int, int, str], ...], list[str]] = {}
     for (port, kind), changes in found.items():
-        # A delay that is another one at every instant has no states.
+        # A delay that changes continuously has no states.
         if kind == "delay" and port in drifting:
             continue
         spans = _spans(first(port, kind), sorted(changes, key=lambda one: one[0]), start_ps, end_ps)
@@ -126,7 +126,7 @@ def _events(schedule: Mapping[str, Any], start_ps: int, end_ps: int) -> Iterator
 
 
 def _first(resolved: Mapping[str, Any]) -> Callable[[str, str], str]:
-    """What is so before anything changes, by port and kind."""
+    """Return the state before the first change, by port and kind."""
     ports: dict[str, tuple[Mapping[str, Any], int]] = {}
     for link in resolved["links"]:
         for way, (a, b) in enumerate((link["ends"], link["ends"][::-1])):
@@ -147,14 +147,14 @@ def _first(resolved: Mapping[str, Any]) -> Callable[[str, str], str]:
 def _spans(
     first: str, changes: Sequence[tuple[int, str]], start_ps: int, end_ps: int
 ) -> tuple[tuple[int, int, str], ...]:
-    """The states between two instants, of which two in a row differ."""
+    """Return the states between two times; successive states differ."""
     spans: list[tuple[int, int, str]] = []
     since, state = start_ps, first
     for at, said in (*changes, (end_ps, "")):
         if said == state:
             continue
         if at > since:
-            # What changes and is changed back at one instant has not changed.
+            # A change that is undone at the same time is no change.
             again = bool(spans) and spans[-1][2] == state
             spans.append((spans.pop()[0] if again else since, at, state))
             since = at
@@ -175,7 +175,7 @@ def time(ps: int) -> str:
 
 
 def _together(changes: Iterable[Mapping[str, Any]]) -> Iterator[str]:
-    """What changes at an instant, and where; of many ports that change alike, as those of a group, the first."""
+    """Yield the changes at one time with their ports; of many ports with equal changes, such as a group, the first."""
     alike: dict[str, list[str]] = {}
     for change in changes:
         alike.setdefault(_said(change), []).append(change["port"])

@@ -24,7 +24,7 @@ else:
 
 
 def scenarios() -> dict[str, Path]:
-    """Files of all shipped scenarios by name, including those of installed papers."""
+    """Files of all shipped scenarios by name, including scenarios of installed papers."""
     places = [Path(__file__).parent, *(folder / "scenarios" for folder in folders().values())]
     found = [path for place in places for path in place.glob("*.toml")]
     return {path.stem: path for path in sorted(found, key=lambda path: path.name)}
@@ -105,7 +105,7 @@ class ScenarioType(Paths):
         param: click.Parameter,  # noqa: ARG002
         incomplete: str,
     ) -> list[CompletionItem]:
-        """Complete scenario files and shipped names; if there are none, leave it to the shell."""
+        """Complete scenario files and shipped names; without a match, leave it to the shell."""
         # Paths keep the form typed by the user, such as `./`; paths that need quotes are left to the shell.
         there = glob.glob(f"{glob.escape(incomplete)}*.toml")  # noqa: PTH207 - pathlib drops `./`
         files = [file for file in there if shlex.quote(file) == file]

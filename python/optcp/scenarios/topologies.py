@@ -1,6 +1,6 @@
 """Networks by name and from files, for ``[topology]`` of scenarios: nodes, links and their lengths.
 
-Names such as ``sndlib/germany50`` are those of TopoHub. Files are GML or GraphML, as of the Topology Zoo. Parallel
+Names such as ``sndlib/germany50`` are TopoHub's. Files are GML or GraphML, as of the Topology Zoo. Parallel
 links are kept. A link without a length gets the great-circle distance of its ends, in whole metres.
 """
 

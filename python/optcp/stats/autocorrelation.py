@@ -11,9 +11,9 @@ Suppl. J. R. Stat. Soc. 8 (1946) 184-197; for the bias M. G. Kendall, Biometrika
 
 # Limitations
 
-The correlation is estimated from the same values, so intervals cover less than 95 %. Coverage in %, for a true lag-1
-correlation of 0, 0.4, 0.6 and 0.8: 97, 92, 92 and 88 with 20 values; 97, 91, 86 and 77 with 10 values. Intervals for
-independent values cover 96, 80, 66 and 45 (20 values) or 95, 81, 69 and 49 (10 values).
+The correlation is estimated from the same values, so intervals cover less than 95 %. For a true lag-1 correlation of 0,
+0.4, 0.6 and 0.8, coverage is 97, 92, 92 and 88 % with 20 values. With 10 values it is 97, 91, 86 and 77 %. Intervals
+for independent values cover 96, 80, 66 and 45 % (20 values) or 95, 81, 69 and 49 % (10 values).
 """
 
 from __future__ import annotations

@@ -115,7 +115,7 @@ def _error(array: NDArray[np.float64], batches: bool) -> tuple[float, float]:
     worth = effective_number(array) if batches else float(n)
     if not float(np.ptp(array)) > ROUNDING * float(np.abs(array).max()):
         return 0.0, worth - 1
-    # The sample variance of correlated values underestimates that of the process (Bayley and Hammersley, 1946).
+    # The sample variance of correlated values underestimates the variance of the process (Bayley and Hammersley, 1946).
     variance = float(array.var(ddof=1)) * (n - 1) / (n * (worth - 1))
     return float(np.sqrt(variance)), worth - 1
 
@@ -144,10 +144,10 @@ def mean(values: ArrayLike, level: float = 0.95, *, batches: bool = False) -> In
 
     Notes
     -----
-    A. M. Law, Simulation Modeling and Analysis, 5th ed., section 4.5, equation 4.12. The interval is exact for normal
-    values. For skewed ones it covers less: of exponential values 88, 90 and 93 % at n = 5, 10 and 40. No interval of a
-    mean covers all distributions (R. R. Bahadur, L. J. Savage, Ann. Math. Statist. 27 (1956) 1115-1122); that of the
-    median does (:func:`optcp.stats.quantiles.quantile`).
+    Law, Simulation Modeling and Analysis, 5th ed., section 4.5, equation 4.12. The interval is exact for normal values.
+    For skewed ones it covers less: of exponential values 88, 90 and 93 % at n = 5, 10 and 40. No interval of a mean
+    covers all distributions (Bahadur and Savage, Ann. Math. Statist. 27 (1956) 1115-1122). Intervals of the median do
+    (:func:`optcp.stats.quantiles.quantile`).
     """
     array, level = _values(values), _level(level)
     batches = arguments.flag(batches, "batches")
@@ -166,9 +166,9 @@ def mean(values: ArrayLike, level: float = 0.95, *, batches: bool = False) -> In
 def _tail(array: NDArray[np.float64], batches: bool) -> float:
     """Return the one-sided p-value of a mean under the hypothesis of a zero mean.
 
-    The result is the larger p-value of Student's t test (exact for normal values) and the sign-flip test (exact for all
-    symmetric values, including counts and clusters). For batches, which are dependent, the sign-flip test contributes
-    only its smallest possible p-value.
+    The result is the larger p-value of two tests. Student's t test is exact for normal values. The sign-flip test is
+    exact for all symmetric values, including counts and clusters. For batches, which are dependent, the sign-flip test
+    contributes only its smallest possible p-value.
     """
     error, freedom = _error(array, batches)
     centre = float(array.mean())
@@ -269,7 +269,7 @@ class Equivalence:
 def equivalent(difference: ArrayLike, margin: float, *, batches: bool = False) -> Equivalence:
     """Test a paired difference against ``+-margin`` by two one-sided tests (rule EQUIV).
 
-    Each test is that of :func:`paired`.
+    Each test is the same as in :func:`paired`.
 
     Parameters
     ----------

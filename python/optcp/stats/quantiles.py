@@ -3,7 +3,7 @@
 # Model
 
 The quantile q is the smallest value x such that at least a share q of the values is at most x. It is always one of the
-values, so that infinite values are allowed: the completion time of a flow that did not end within the run is
+values, so infinite values are allowed. For example, the completion time of a flow that did not end within the run is
 +infinity. This is the only definition of a sample quantile in OpTCP.
 
 # References
@@ -176,10 +176,11 @@ def pooled_quantile(
     -------
     Interval
         Estimate with its 95 % interval; ``n`` is the number of runs with values. A quantile above all finite values is
-        infinite, and ``at_least`` is then the largest bound. The interval contains all x for which a t test over runs
-        (n - 1 degrees of freedom) does not reject that a share ``q`` of the values is at most x. The share is a ratio
-        of two sums over runs. Its variance is the maximum of three: that of the share at x, that of the share at the
-        estimate, and that of equally many independent values. A bound is infinite if no value on its side is rejected.
+        infinite, and ``at_least`` is then the largest bound. A t test over runs (n - 1 degrees of freedom) tests
+        whether a share ``q`` of the values is at most x. The interval contains all x that it does not reject. The share
+        is a ratio of two sums over runs. Its variance is the maximum of three variances: of the share at x, of the
+        share at the estimate, and of equally many independent values. A bound is infinite if no value on its side is
+        rejected.
 
     Raises
     ------

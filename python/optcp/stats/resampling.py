@@ -97,9 +97,9 @@ def percentile(samples: NDArray[np.float64], estimate: float, n: int) -> Interva
 def _bootstrap_p(rarer: int, samples: int, n: int, tails: Literal[1, 2]) -> float:
     """Return the p-value of ``rarer`` samples on the other side, for n runs.
 
-    Adding one to both counts keeps it above zero (A. C. Davison, D. V. Hinkley, Bootstrap Methods and their
-    Application, 1997, equation 4.11). The share of samples is expanded as in :func:`percentile`. The p-value is not
-    below that of a sign-flip test of n agreeing runs, because more resamples cannot replace runs.
+    Adding one to both counts keeps it above zero (Davison and Hinkley, Bootstrap Methods and their Application, 1997,
+    equation 4.11). The share of samples is expanded as in :func:`percentile`. The p-value is at least the p-value of a
+    sign-flip test of n agreeing runs, because more resamples cannot replace runs.
     """
     if n == 1:
         return 1.0

@@ -131,8 +131,8 @@ def mcnemar(first: ArrayLike, second: ArrayLike) -> Comparison:
     Returns
     -------
     Comparison
-        ``interval`` is the difference of the two shares with the paired t interval (for reading); ``p`` is the exact
-        two-sided binomial p-value over the seeds on which the answers differ, 1 if there are none.
+        ``interval`` is the difference of the two shares with the paired t interval (for reading). ``p`` is the exact
+        two-sided binomial p-value over the seeds on which the answers differ, 1 without such seeds.
 
     Notes
     -----

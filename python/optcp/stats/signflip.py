@@ -2,8 +2,8 @@
 
 # Model
 
-Without an effect a difference is as likely as its negative. So every choice of signs of the differences is equally
-likely, and the share of choices whose sum is at least as far from zero as the observed one is an exact p-value.
+Without an effect a difference is as likely as its negative, so every choice of signs of the differences is equally
+likely. The exact p-value is the share of choices whose sum is at least as far from zero as the observed one.
 
 # References
 
@@ -11,8 +11,8 @@ R. A. Fisher, The Design of Experiments, 1935, section 21. E. J. G. Pitman, Supp
 
 # Limitations
 
-With more than :data:`MOST` differences that are not zero only the smallest possible p-value is returned: with so many
-Student's t test is close to the sign-flip test.
+With more than :data:`MOST` differences that are not zero, only the smallest possible p-value is returned. Student's t
+test is then close to the sign-flip test.
 """
 
 from __future__ import annotations

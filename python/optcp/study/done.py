@@ -239,7 +239,7 @@ class StudyResult:
     ) -> tuple[Table, NDArray[np.int64]]:
         """Return a table of all runs, and the run of each row: seed index times number of branches plus branch index.
 
-        Branches that repeat the scenario of an earlier one have no rows of their own.
+        Branches that repeat the scenario of an earlier one have no separate rows.
         """
         table = arguments.text(table, "table")
         if columns is not None:
@@ -422,7 +422,7 @@ class StudyResult:
         return compare(have, at=at)
 
     def report(self, path: str | Path) -> Path:
-        """Write one HTML page of the study, which needs no network: world, metrics, comparison, figures, provenance."""
+        """Write a self-contained HTML page of the study: scenario, metrics, comparison, figures, provenance."""
         from optcp.report.study import write
 
         file = arguments.path(path, "path")

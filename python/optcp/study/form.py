@@ -149,7 +149,7 @@ def described(branch: Branch) -> str:
 
 
 def identity(grid: Grid) -> dict[str, Any]:
-    """What identifies a study, and its cells. Cells and seeds may be added later."""
+    """Return the identity of a study, and its cells. Cells and seeds may be added later."""
     world = grid.branches[0].scenario
     return {
         "format": FORMAT,

@@ -41,9 +41,9 @@ class Grid:
     fork
         Whether branches share their warm-up; results are equal either way.
     engine
-        What drives the runs, "fast" or "reference"; results are equal either way.
+        Simulation engine, "fast" or "reference"; results are equal either way.
     named
-        The axes where they have names and values of their own; None where they follow from the branches' keys.
+        Axes with given names and values; None if they follow from the keys of the branches.
     """
 
     title: str

@@ -60,7 +60,7 @@ class Observed:
 
     @property
     def table(self) -> Table:
-        """Rows of all runs, with the columns cell, axes and seed before those of the observation."""
+        """Rows of all runs: columns of cell, axes and seed, then the columns of the observation."""
         return self._rows[0]
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:

@@ -171,7 +171,7 @@ def _run(stages: Iterable[Sequence[Job]], where: Jobs, progress: Progress, total
 def _record_sigint() -> tuple[Callable[[], bool], Callable[[], object]]:
     """Record the first SIGINT instead of raising ``KeyboardInterrupt``.
 
-    Python prints and drops an exception that a signal handler raises inside a finalizer, such as that of a Dask future.
+    Python prints and drops an exception that a signal handler raises inside a finalizer, for example of a Dask future.
     The second SIGINT raises ``KeyboardInterrupt``. Nothing changes outside the main thread or with a custom handler.
 
     Returns

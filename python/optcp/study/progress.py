@@ -56,12 +56,12 @@ class Bar:
         self.simulated(0.0)
 
     def simulated(self, share: float) -> None:
-        """Move it further than the runs that have ended say, where those under way are further."""
+        """Move the bar to the simulated share, if it is above the share of finished runs."""
         if self._progress is not None and self._task is not None:
             self._progress.update(self._task, completed=max(self._done, share * self._total))
 
     def stop(self) -> None:
-        """Leave the bar as it is."""
+        """Stop the bar at its current position."""
         if self._progress is not None:
             self._progress.stop()
 

@@ -64,7 +64,7 @@ class World:
                 scenario.override([])
         return World(text, tuple(files.items()), scenario.sha256)
 
-    @functools.lru_cache(maxsize=32)  # noqa: B019 - a worker needs the same worlds task after task
+    @functools.lru_cache(maxsize=32)  # noqa: B019 - the tasks of a worker use the same scenarios
     def scenario(self) -> _core.Scenario:
         """Return the scenario.
 

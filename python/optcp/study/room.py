@@ -1,9 +1,14 @@
 """Memory check of a study: a sweep that does not fit into memory is refused before it starts.
 
-The need is estimated twice. Before the first cell is made, a lower bound: the number of cells times the size of the
-smallest possible cell (``CELL``). After the first ``SAMPLE`` cells, the number of the rest times the mean growth of the
-process per cell. Available memory is the minimum of what the system reports (``MemAvailable`` of Linux; elsewhere all
-memory), what the control groups of the process leave, and what its address space limit leaves.
+The need is estimated twice. Before the first cell is made, the lower bound is the number of cells times the size of the
+smallest possible cell (``CELL``). After the first ``SAMPLE`` cells, the estimate is the number of the rest times the
+mean growth of the process per cell.
+
+Available memory is the minimum of three values:
+
+- the memory that the system reports (``MemAvailable`` of Linux; elsewhere all memory);
+- the memory that is free in the control groups of the process;
+- the memory that is free under its address space limit.
 """
 
 from __future__ import annotations

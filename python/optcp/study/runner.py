@@ -194,12 +194,12 @@ def opened(grid: Grid, root: Path) -> Store:
 
 
 def execute(studies: Sequence[Study], root: Path, jobs: Jobs, progress: Progress) -> list[StudyResult]:
-    """Run every (grid, seed) that is not stored yet; what several studies want runs once.
+    """Run every (grid, seed) that is not stored yet; runs of several studies are made once.
 
     Parameters
     ----------
     studies
-        What is wanted. The results do not depend on ``jobs`` or on the order in which runs end.
+        Studies to run. The results do not depend on ``jobs`` or on the order in which runs end.
     root
         Holds the directories of the studies.
     jobs
@@ -297,7 +297,7 @@ class Lane:
         self._counting = threading.Lock()
 
     def enter(self) -> bool:
-        """Take the lane for a thread, unless another process has it; what others have made of it is then known."""
+        """Enter a thread into the lane unless another process holds it; also read the runs that others have stored."""
         with self._counting:
             if not self._threads:
                 try:
@@ -327,7 +327,7 @@ class Lane:
 
 
 def _job(block: Block, store: Store, lanes: dict[Path, Lane], threads: int) -> Job | None:
-    """What makes the missing runs of a block; None where none is missing."""
+    """Return the job of the missing runs of a block; None if all runs are stored."""
     runs = sum(len(places) for _, places in block.missing(store))
     if not runs:
         return None

@@ -41,7 +41,7 @@ OLD = ("meta.json", "seed-*/meta.json", "cell-*-seed-*/meta.json")
 FOLDERS = ("parts", "cells", "scalars", "runs", "switches", "reroutes", "arrived", "cuts")
 """Folders in a study's directory, in addition to one per observation."""
 WRITTEN = ("plots", "export", "report")
-"""Folders for what commands derive from a study."""
+"""Folders for output that commands derive from a study."""
 
 MOST_TABLES = 24
 """Maximum number of tables of parts in memory; the oldest is dropped first."""
@@ -313,7 +313,7 @@ class Store:
         return {path.name: path.read_bytes() for path in there if path.is_file()}
 
     def written(self, folder: str) -> Path:
-        """The folder for what a command derives from the study: one of ``WRITTEN``.
+        """Return the folder for output that a command derives from the study: one of ``WRITTEN``.
 
         Raises
         ------

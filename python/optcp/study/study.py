@@ -46,7 +46,7 @@ class Study:
     seeds
         Number of seeds, counted from 1, or list of seeds.
     title
-        Title in progress lines; by default that of the scenario.
+        Title in progress lines; by default the title of the scenario.
     digest
         Whether to compute ``records_sha256``, which takes longer.
     fork

@@ -19,7 +19,7 @@ class Files:
         self._names: dict[str, str] = {}
 
     def add(self, name: str, text: str) -> str:
-        """Hold a file; its name here, which is that of another one with the same content."""
+        """Hold a file and return its name here; files of equal content share one name."""
         return self._names.setdefault(text, name)
 
     def names(self) -> list[str]:

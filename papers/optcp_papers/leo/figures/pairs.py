@@ -7,7 +7,7 @@ from optcp_papers.leo.paper import LABELS
 from optcp_papers.leo.windows import PAIRS
 
 OVER_TIME = ("newreno", "vegas", "bbr", "bbr3")
-"""Senders whose RTTs are drawn; those of Linux are close to NewReno's."""
+"""Senders whose RTTs are drawn; Linux's RTTs are close to NewReno's."""
 PANELS = {"goodput_mbps": "goodput (Mb/s)", "rtt_mean_ms": "mean RTT (ms)", "needless": "spurious retransmissions"}
 APART = 0.12
 """Distance between the markers of one pair."""

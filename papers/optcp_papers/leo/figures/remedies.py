@@ -19,7 +19,7 @@ APART = 0.24
 
 @draws("leo/remedies")
 def remedies(result: Result) -> list[Figure]:
-    """Draw one panel per metric, with ways from top to bottom."""
+    """Draw one panel per metric, with remedies from top to bottom."""
     ways = [way for way in WAYS if way != BASE]
     caption = (
         "Path that becomes much shorter, by at least three transmissions of a segment: reduction by each way relative "

@@ -86,7 +86,7 @@ class Part:
     settings
         Number of settings of the whole design in it.
     misfit
-        Smallest misfit among them; infinite if there are none.
+        Smallest misfit among them; infinite without any.
     share
         Compatible share of the part, 0 to 1, estimated from the points of A and B in it.
     """

@@ -2,9 +2,9 @@
 
 # Model
 Few seeds per setting give wide intervals, so some settings match for lack of runs or by chance. Matching settings are
-re-run on new seeds and compared by the same rule, with an eighth of the number of runs of the paper, then a quarter,
-a half and all. A setting that differs significantly is dropped. If none matches, the settings with the smallest misfit
-are re-run.
+re-run on new seeds and compared by the same rule. They get an eighth of the number of runs of the paper, then a
+quarter, a half and all. A setting that differs significantly is dropped. If none matches, the settings with the
+smallest misfit are re-run.
 
 # References
 The later waves of history matching (I. Vernon, M. Goldstein, R. G. Bower, Bayesian Anal. 5 (2010) 619-670, section 3).
@@ -88,7 +88,7 @@ class Confirmed:
 def confirm(finished: Finished, out: Path, jobs: Jobs, progress: Progress, say: Callable[[str], None]) -> Confirmed:
     """Re-run every compatible setting; see :func:`optcp.papers.sensitivity.study.run`.
 
-    The seeds follow those of the design and are the same for all settings.
+    The seeds follow the seeds of the design and are the same for all settings.
     """
     request = finished.request
     paper_runs = request.exhibit.paper_runs

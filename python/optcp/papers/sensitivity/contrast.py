@@ -2,8 +2,8 @@
 
 # Models
 A conclusion is a difference that is positive if the paper is right. At one setting, it is *significantly above* (or
-*below*) zero if the 95 % interval of its mean over seeds, paired by seed, is. Pooled over a uniform sample of settings,
-there are the mean difference and the share of settings with the sign of the paper, each with an interval over settings.
+*below*) zero if the 95 % interval of its mean over seeds, paired by seed, is. A uniform sample of settings gives the
+mean difference and the share of settings with the sign of the paper. Each has an interval over settings.
 
 # Source
 Paired t: A. M. Law, Simulation Modeling and Analysis, 5th ed., section 10.2.1. Shares: the exact interval of Clopper

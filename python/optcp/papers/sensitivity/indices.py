@@ -2,7 +2,7 @@
 
 # Models
 The variance of a response over the space is decomposed. The main effect of a parameter is the share of the variance
-that it explains alone; the total effect is the share that remains when all other parameters are known, and includes
+that it explains alone. The total effect is the share that remains when all other parameters are known, and includes
 interactions. A parameter with a total effect of zero can be fixed without changing the response.
 
 # Source
@@ -15,8 +15,8 @@ Number and seed of the resamples.
 
 # Limits
 Effects apply to the mean over the seeds that were run; intervals do not include the variation between seeds. With fewer
-than :data:`FEWEST` samples, no effects are computed: with N = 16, total effects of the Ishigami function are off by up
-to 0.4, and their intervals cover only 85 %, compared to 92 % or more for larger N (``docs/details/statistics.md``).
+than :data:`FEWEST` samples, no effects are computed. With N = 16, total effects of the Ishigami function are off by up
+to 0.4. Their intervals cover only 85 %, compared to 92 % or more for larger N (``docs/details/statistics.md``).
 Estimates and bounds of intervals are clipped to 0 to 1.
 """
 

@@ -197,12 +197,12 @@ class Result:
     effects, responses
         Effects and variation of each response that varies.
     print
-        Number of ``values``, ``bound`` of the misfit, compatible ``share`` of the space, number of ``compatible``
-        settings, ``best`` settings with their misfit, ``profile`` by parameter, and re-run compatible settings
-        (``confirmed``). None without published values.
+        Number of ``values``, ``bound`` of the misfit, compatible ``share`` of the space, and number of ``compatible``
+        settings. ``best`` has the best settings with their misfit, ``profile`` is by parameter, and ``confirmed`` has
+        the re-run compatible settings. None without published values.
     contrasts
-        Conclusions of the paper as differences: ``mean`` over A and B, number of points significantly ``above`` or
-        ``below`` zero or ``undecided``, and share of ``positive`` points.
+        Conclusions of the paper as differences: ``mean`` over A and B, and share of ``positive`` points. ``above``,
+        ``below`` and ``undecided`` count the points by significance against zero.
     claims
         Statements with the number of points of A and B at which they hold.
     left_out
@@ -356,7 +356,7 @@ def _response(
     space, settings = finished.request.space, finished.design.settings
     here = values[uniform]
     ends = np.array([_ends(one, name) for one in evaluated])
-    # What has no interval at a setting is of one run, or beyond all bounds there.
+    # Values of a single run, or without finite bounds, have no interval at a setting.
     known = ends[np.isfinite(ends).all(axis=1)]
     errors = (known[:, 1] - known[:, 0]) / 2 / compatible.NORMAL_95
     variance = float(here.var())

@@ -66,7 +66,7 @@ class Space:
 
 
 def space(exhibit: Exhibit, over: Mapping[str, str], settings: Mapping[str, str]) -> Space:
-    """Create the space of an exhibit from declared ranges or those of ``--over``, without parameters of ``--set``.
+    """Create the space of an exhibit from declared ranges or ``--over``, without parameters of ``--set``.
 
     Parameters
     ----------

@@ -107,12 +107,12 @@ def goodput(frame: Frame, table: Table, groups: list[str], figure: Figure) -> No
 
 
 def queueing(table: Table) -> list[str]:
-    """Return the ports with more than one packet in the queue at any time; all ports if there are none."""
+    """Return the ports with more than one packet in the queue at any time, else all ports."""
     return _above(table, "max_packets", 1)
 
 
 def waiting(table: Table) -> list[str]:
-    """Return the ports with any queueing delay; all ports if there are none."""
+    """Return the ports with any queueing delay, else all ports."""
     return _above(table, "longest_ps", 0)
 
 

@@ -1,10 +1,10 @@
 """Trace plot of a window, the RTT of its path over satellites, and the RTT of its segments.
 
-The path holds its BDP with empty queues plus the queue limit before its slowest link. The RTT with empty queues is
-the propagation RTT of ``rtt.csv`` plus the transmission times of a segment and an ACK on each link. The number of
-links is one more than the number of satellites. A measured RTT lasts from the sending of a segment to the ACK that
-acknowledges it as the last segment and covers no retransmission (Karn's algorithm, RFC 6298). Measured RTTs need
-an observation of kind ``packets``.
+The path holds its BDP with empty queues plus the queue limit before its slowest link. The RTT with empty queues is the
+propagation RTT of ``rtt.csv`` plus the transmission times of a segment and an ACK on each link. The number of links is
+one more than the number of satellites. A measured RTT lasts from the sending of a segment to its ACK. The segment is
+the last that this ACK covers, and the ACK covers no retransmission (Karn's algorithm, RFC 6298). Measured RTTs need an
+observation of kind ``packets``.
 
 References
 ----------

@@ -1,4 +1,4 @@
-"""What ports and groups did, interval by interval: what a page shows where packets are too many."""
+"""Interval values of ports and groups, which a page draws if there are too many packets."""
 
 from __future__ import annotations
 
@@ -45,11 +45,11 @@ class Port:
     rate_bps
         Bits a second, of all wavelengths of a fibre and of all ports together.
     limit, unit
-        Of the queues together; infinite where there is none.
+        Of the queues together; infinite without a limit.
     fibre
         Whether bursts cross it, which wait nowhere.
     count
-        How many ports it is.
+        Number of ports.
     """
 
     name: str
@@ -97,7 +97,7 @@ def ports_of(
         a, b = link["ends"]
         for (here, there), way in (((a, b), link["forward"]), ((b, a), link["reverse"])):
             name = f"{here}->{there}"
-            # What links without a name are called.
+            # The default name of links without a given name.
             name = name if link["name"] == f"{a}-{b}" else f"{link['name']}:{name}"
             ends = (drawn_as[here], drawn_as[there])
             drawn = name if ends == (here, there) else f"{ends[0]}->{ends[1]}"
@@ -181,7 +181,7 @@ def frames(
 
 
 def waiting(ports: Sequence[Port], rows: Mapping[str, int]) -> dict[str, int]:
-    """As which port each one is drawn, of those that packets cross one by one."""
+    """Return the row that draws each port, for ports that packets cross individually."""
     return {name: row for name, row in rows.items() if not ports[row].fibre}
 
 
@@ -191,6 +191,6 @@ def _counted(drops: Table) -> Table:
 
 
 def full(port: Port, queue: NDArray[np.float64]) -> float:
-    """What fills the bar of a port's queue: its limit, or where there is none what the run had at most."""
+    """Return the length of a full bar of a port's queue: its limit or, without one, the maximum of the run."""
     most = LEAST_SCALE * (1500 if port.unit == "bytes" else 1)
     return port.limit if math.isfinite(port.limit) else max(float(queue.max(initial=0.0)), most)

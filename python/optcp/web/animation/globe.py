@@ -1,10 +1,10 @@
-"""A world of satellites on the globe: where its nodes are over time, which way its packets go, when that changes.
+"""A network of satellites on the globe: positions of nodes over time, paths of packets, and times of path changes.
 
 # Model
 
-The globe from far away (an orthographic projection) over the middle of the path's ends, as near as all satellites
-of the path are in sight. A node without a place of its own, as an antenna, is where its neighbour is; a link
-between both ends of the path follows its satellites.
+The globe is drawn from far away (an orthographic projection) over the middle of the path's ends. The scale is as large
+as possible with all satellites of the path in view. A node without a given place, such as an antenna, is drawn at its
+neighbour. A link between both ends of the path follows its satellites.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ if TYPE_CHECKING:
     from optcp.web.animation.frames import Port
 
 ENDS = 2
-"""The first places are those of the path's ends."""
+"""Number of places at the start of the list that are the path's ends."""
 LEAST = 0.25
-"""How wide and high what is in sight is at least, in radii of the earth."""
+"""Minimum width and height of the view, in radii of the earth."""
 MOST_NAMES = 9
 """A sentence names no more satellites."""
 KINDS = {"longer": "path", "shorter": "path", "back": "up", "outage": "down"}
@@ -41,14 +41,14 @@ KINDS = {"longer": "path", "shorter": "path", "back": "up", "outage": "down"}
 
 @dataclass(frozen=True)
 class View:
-    """What is in sight.
+    """Visible part of the globe.
 
     Attributes
     ----------
     latitude, longitude
         Of the middle of the disc, in degrees.
     box
-        From left, bottom to right, top: what must be in sight, in radii of the earth from that middle.
+        Left, bottom, right and top of the visible part, in radii of the earth from that middle.
     """
 
     latitude: float
@@ -73,7 +73,7 @@ def view(ends: Sequence[NDArray[np.float64]], points: Iterable[NDArray[np.float6
 
 
 def globe(beside: ConstellationFiles, resolved: Mapping[str, Any], ports: Sequence[Port]) -> dict[str, Any] | None:
-    """What a page needs to draw the globe; None where there are no places, or some nodes cannot have one."""
+    """Return the data of the globe for a page; None without places, or if some nodes cannot have one."""
     stands = stand(beside, resolved)
     names = list(beside.places)
     if len(names) < ENDS or not {node for port in ports for node in port.ends} <= stands.keys():
@@ -106,7 +106,7 @@ def globe(beside: ConstellationFiles, resolved: Mapping[str, Any], ports: Sequen
 
 
 def stand(beside: ConstellationFiles, resolved: Mapping[str, Any]) -> dict[str, str]:
-    """Return the place of each node: its own, or that of the nearest neighbour with one."""
+    """Return the place of each node: its own, or its nearest neighbour's."""
     found = {node: node for node in resolved["nodes"] if node in beside.places}
     pairs = [pair for link in resolved["links"] for pair in (link["ends"], link["ends"][::-1])]
     more = dict(found)

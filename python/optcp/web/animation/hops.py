@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     from optcp.web.animation.window import Window
 
 DATA, ACK, AGAIN = 0, 1, 2
-"""What a packet is: data sent once, an ACK, data sent again."""
+"""Kind of a packet: first transmission of data, ACK, retransmission."""
 
 SCATTER = np.uint64(2654435761)
 """By which packets are chosen (multiplicative hashing, Knuth): a segment that is drawn is drawn on all of its way."""
 
 SEARCHED = 6
-"""So many rows of a packet are looked at for what came next; copies of a segment on the way are rarely more."""
+"""Number of rows of a packet that are searched for its next event; few segments have more copies in flight."""
 
 
 @dataclass(frozen=True)
@@ -33,8 +33,8 @@ class Drawn:
     Attributes
     ----------
     came, left, there
-        When it came to the port, when it began to leave it, and when its last bit was at the other end or it was lost,
-        in ps, shape (hops,).
+        Times of the arrival at the port, of the start of the transmission, and of the end of the hop, in ps, shape
+        (hops,). The hop ends when the last bit arrives at the other end or the packet is lost.
     port, group
         Places in the ports and groups that are drawn.
     kind
@@ -54,7 +54,7 @@ class Drawn:
 
 
 def drawn(table: Table, world: World, rows_of: Mapping[str, int], groups: Sequence[str], window: Window) -> Drawn:
-    """Find the hops of the packets that a page draws, and what was lost.
+    """Find the hops of the packets that a page draws, and the lost packets.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ def drawn(table: Table, world: World, rows_of: Mapping[str, int], groups: Sequen
     )
     came = np.flatnonzero(rows.event["queued"] & (rows.port >= 0))
     left, there = _way(rows, came, table.numbers("bytes")[order][came], _Ends.of(world, rows_of), window.end_ps)
-    # Sent again since its first row.
+    # Retransmitted after its first row.
     begins = np.maximum.accumulate(np.where(first, np.arange(len(order)), 0))
     resent = np.maximum.accumulate(np.where(table.is_("event", "resent")[order], np.arange(len(order)), -1))
     kind = np.where(ack[order], ACK, np.where(resent >= begins, AGAIN, DATA))
@@ -106,7 +106,7 @@ def drawn(table: Table, world: World, rows_of: Mapping[str, int], groups: Sequen
 
 @dataclass(frozen=True)
 class _Rows:
-    """What befell packets: which packet, when, at which port (or -1), and by event whether it was that."""
+    """Events of packets: packet, time, port (or -1), and one mask per kind of event."""
 
     packet: NDArray[np.int64]
     time: NDArray[np.int64]
@@ -116,7 +116,7 @@ class _Rows:
 
 @dataclass(frozen=True)
 class _Ends:
-    """Of ports: node at the beginning, node at the end, bit/s. The last row is that of no port."""
+    """Ends of ports: node at the beginning, node at the end, bit/s. The last row stands for no port."""
 
     start: NDArray[np.int64]
     end: NDArray[np.int64]
@@ -151,7 +151,7 @@ def _way(
     done = np.where(last >= 0, rows.time[last], stop)
     took = (sizes * 8e12 / ends.rate[port[came]]).astype(np.int64)
     left = np.where(sent >= 0, np.maximum(done - took, rows.time[came]), done)
-    # What is still on the way at the end takes as long as others there.
+    # Packets in flight at the end take as long as others on that port.
     travel = np.where(beyond >= 0, rows.time[beyond] - done, 0)
     usual = np.zeros(len(ends.rate), dtype=np.int64)
     np.maximum.at(usual, port[came], travel)

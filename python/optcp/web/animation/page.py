@@ -126,7 +126,7 @@ def _until_the_end(world: Scenario, seed: int) -> Scenario:
 
 
 def _hops(run: FreshRun, stop: int, step_ps: int) -> window.Hops:
-    """Return accepted packets per interval; without queues, distribute those of the run evenly."""
+    """Return accepted packets per interval; without queues, distribute the packets of the run evenly."""
     count = -(-stop // step_ps)
     found = np.zeros(count)
     if "ports" not in run.names:

@@ -95,7 +95,7 @@ def page(worlds: Sequence[Start], module: bytes | None = None) -> str:
     worlds
         Scenarios to choose from; the page opens the first.
     module
-        Gzip-compressed simulator; by default that of this installation.
+        Gzip-compressed simulator; by default the simulator of this installation.
 
     Raises
     ------

@@ -50,8 +50,8 @@ def packet_hops(world: _core.Scenario) -> float:
     """Return an approximate upper bound on the number of packet-hops of a run, without a run.
 
     Each flow sends until the end of the run or of its file, at its equal share of the slowest link of its first path.
-    Each packet has an ACK. Sources send at their configured rate. Randomly drawn flows count as one per path. The
-    bound is infinite if no link of a path has a rate of its own.
+    Each packet has an ACK. Sources send at their configured rate. Randomly drawn flows count as one per path. The bound
+    is infinite if no link of a path has a given rate.
     """
     return _packet_hops(json.loads(world.resolved()))
 
