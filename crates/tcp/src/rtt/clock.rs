@@ -85,6 +85,11 @@ impl TimerClock {
         }
     }
 
+    /// Returns whether timers are in a wheel.
+    pub(crate) const fn is_wheel(self) -> bool {
+        matches!(self, TimerClock::Wheel { .. })
+    }
+
     /// Returns the time that is added to the timeouts of probes and of the reordering window.
     pub(crate) const fn margin(self) -> Duration {
         match self {

@@ -204,14 +204,13 @@ impl Sack {
         segments
     }
 
-    /// Returns whether a partial ACK answers an original while retransmissions are in flight. As in Linux, nothing is
-    /// undone then, and the ACK neither declares losses nor retransmits.
-    fn waits_for_retransmissions(&self, tcb: &Tcb, ack: &Ack) -> bool {
+    /// Returns whether a partial ACK answers an original. As in Linux, such an ACK neither declares losses nor
+    /// retransmits.
+    fn fills_hole_with_original(&self, tcb: &Tcb, ack: &Ack) -> bool {
         self.phase == Phase::Recovery
             && ack.seq < self.until
             && tcb.config.timestamp_undo
             && self.undo.answers_original(ack.echo)
-            && self.board.resent() > 0
     }
 
     /// Ends or undoes a recovery or the repair after an RTO.
@@ -395,9 +394,7 @@ impl Recovery for Sack {
             None
         };
         self.look_at_probe(tcb, ack, duplicate, !advanced && delivery.segments == 0);
-        self.holds = advanced && self.waits_for_retransmissions(tcb, ack);
-        let NewLosses { lost, again } =
-            if self.holds { NewLosses::default() } else { self.detect(tcb, now) };
+        self.holds = advanced && self.fills_hole_with_original(tcb, ack);
 
         let phase_before = self.phase;
         if tcb.ecn.is_some() {
@@ -406,8 +403,12 @@ impl Recovery for Sack {
             }
             self.end_reduction_for_mark(tcb);
         }
-        let answers = advanced && !self.holds;
+        // As in Linux, a reduction is not undone while retransmissions are in flight.
+        let answers = advanced && !(self.holds && self.board.resent() > 0);
         self.change_phase(tcb, AckReport { ack, advanced, answers, delivery });
+        // Losses are detected in the new phase.
+        let NewLosses { lost, again } =
+            if self.holds { NewLosses::default() } else { self.detect(tcb, now) };
         self.recover(tcb, before, again);
         if tcb.ecn.is_some() && self.phase == Phase::Open {
             self.reduce_for_mark(tcb, before);
@@ -428,7 +429,7 @@ impl Recovery for Sack {
         }
         // RFC 8985 section 7.2: an ACK that reports nothing new does not reschedule the probe.
         if advanced || delivery.segments > 0 {
-            self.schedule_probe(tcb, now);
+            self.schedule_probe(tcb, now, false);
         }
     }
 
@@ -466,7 +467,7 @@ impl Recovery for Sack {
         if let Some(reduction) = &mut self.reduction {
             reduction.on_sent();
         }
-        self.schedule_probe(tcb, now);
+        self.schedule_probe(tcb, now, true);
     }
 
     /// Returns the time at which the recovery's timers fire: probe and reordering window.

@@ -6,7 +6,8 @@
 //! probe that repaired the only loss halves the window.
 //!
 //! # References
-//! RFC 8985 section 7.
+//! RFC 8985 section 7. As in Linux, with a timer wheel, a probe that a transmission schedules is at most one RTO later
+//! than the last transmission of the oldest segment.
 //!
 //! # Parameters
 //! `tail_loss_probe`.
@@ -51,8 +52,15 @@ impl TailLossProbe {
     }
 
     /// Reschedules the probe for the given number of outstanding segments, or cancels it. It is never later
-    /// than the retransmission timer.
-    pub(super) fn schedule(&mut self, now: Time, outstanding: u32, timer: &RetransmissionTimer) {
+    /// than the retransmission timer. `oldest`: time of the last transmission of the oldest segment, if a transmission
+    /// reschedules the probe.
+    pub(super) fn schedule(
+        &mut self,
+        now: Time,
+        outstanding: u32,
+        timer: &RetransmissionTimer,
+        oldest: Option<Time>,
+    ) {
         if outstanding == 0 || self.end.is_some() {
             self.deadline = None;
             return;
@@ -61,7 +69,9 @@ impl TailLossProbe {
         let timeout = timer.srtt().map_or(UNMEASURED, |srtt| {
             srtt * 2 + if outstanding == 1 { MAX_ACK_DELAY } else { clock.margin() }
         });
-        let at = clock.due_beside_rto(now, timeout);
+        let due = oldest.filter(|_| clock.is_wheel()).map(|sent| sent + timer.rto());
+        let left = due.filter(|&due| due > now).map(|due| due - now);
+        let at = clock.due_beside_rto(now, left.map_or(timeout, |left| left.min(timeout)));
         self.deadline = Some(timer.deadline().map_or(at, |rto| at.min(rto)));
     }
 

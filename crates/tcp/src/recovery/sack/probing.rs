@@ -61,8 +61,8 @@ impl Sack {
         }
     }
 
-    /// Reschedules the probe after an ACK or a segment, or cancels it.
-    pub(super) fn schedule_probe(&mut self, tcb: &Tcb, now: Time) {
+    /// Reschedules the probe after an ACK or a segment (`sends`), or cancels it.
+    pub(super) fn schedule_probe(&mut self, tcb: &Tcb, now: Time, sends: bool) {
         if !tcb.config.tail_loss_probe {
             return;
         }
@@ -76,7 +76,8 @@ impl Sack {
             self.probe.cancel();
         } else if !self.probe.due {
             let outstanding = self.board.end() - self.board.una();
-            self.probe.schedule(now, outstanding, &tcb.timer);
+            let oldest = self.board.get(self.board.una()).filter(|_| sends);
+            self.probe.schedule(now, outstanding, &tcb.timer, oldest.map(|segment| segment.sent));
         }
     }
 }

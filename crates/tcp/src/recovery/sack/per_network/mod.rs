@@ -281,11 +281,11 @@ impl SackPerNetwork {
 
     /// Reschedules the probe after an ACK or a segment, or cancels it, also while losses of another network
     /// are repaired.
-    fn schedule_probe(&mut self, tcb: &Tcb, now: Time) {
+    fn schedule_probe(&mut self, tcb: &Tcb, now: Time, sends: bool) {
         if self.inactive.iter().any(|inactive| inactive.phase != Phase::Open) {
             self.sack.probe.cancel();
         } else {
-            self.sack.schedule_probe(tcb, now);
+            self.sack.schedule_probe(tcb, now, sends);
         }
     }
 }
@@ -324,7 +324,7 @@ impl Recovery for SackPerNetwork {
         self.bring_into_view(tcb, self.present);
         debug_assert!(self.adds_up(), "a segment is counted on no network, or on two");
         if advanced || delivered > 0 {
-            self.schedule_probe(tcb, now);
+            self.schedule_probe(tcb, now, false);
         }
     }
 
@@ -381,7 +381,7 @@ impl Recovery for SackPerNetwork {
         if let Some(reduction) = &mut self.sack.reduction {
             reduction.on_sent();
         }
-        self.schedule_probe(tcb, now);
+        self.schedule_probe(tcb, now, true);
     }
 
     /// Returns the earliest time of the probe's timer and the networks' reordering windows.
