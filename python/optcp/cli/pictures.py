@@ -32,7 +32,7 @@ def draw_map(scenario: Path, settings: tuple[str, ...], out: Path | None) -> Non
     world = _core.Scenario.load(str(scenario), list(pairs(settings).items()))
     picture = network.of_core(world, str(scenario), alone=True)
     if not picture:
-        raise InputError(f"{scenario}: cannot draw this network; a map has 1 to {network.MOST_NODES} nodes")
+        raise InputError(f"{scenario}: cannot draw this network; a map has 1 to {network.MAX_NODES} nodes")
     target = out or Path(f"{scenario.stem}.svg")
     write_text(target, picture + "\n")
     click.echo(f"{target}")

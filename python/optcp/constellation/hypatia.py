@@ -97,20 +97,21 @@ class States:
                 raise InputError(f"{file}: there is no row of node {node} to station {to + self.satellites}")
             yield step * self.step_ms / 1000, next_hop.copy()
 
-    def _row(self, line: str, place: str) -> tuple[int, int, int]:
-        """Node, destination and next hop of a line."""
+    def _row(self, line: str, file_and_line: str) -> tuple[int, int, int]:
+        """Return the node, destination and next hop of a line; ``file_and_line`` is for errors."""
         match = ROW.fullmatch(line)
         if match is None:
-            raise InputError(f"{place}: expected node,destination,next hop,interface,interface")
+            raise InputError(f"{file_and_line}: expected node,destination,next hop,interface,interface")
         node, to, onward = map(int, match.groups())
         nodes = self.satellites + self.stations
         if not (node < nodes and self.satellites <= to < nodes and onward < nodes and node != to):
             raise InputError(
-                f"{place}: expected nodes below {nodes}, and another one from {self.satellites} on as destination"
+                f"{file_and_line}: expected nodes below {nodes}, and another one from {self.satellites} on as "
+                "destination"
             )
         ends = (min(node, onward), max(node, onward))
         if onward >= 0 and not (ends in self.isls if ends[1] < self.satellites else ends[0] < self.satellites):
-            raise InputError(f"{place}: there is no link from {node} to {onward}")
+            raise InputError(f"{file_and_line}: there is no link from {node} to {onward}")
         return node, to, onward
 
 

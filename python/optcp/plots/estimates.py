@@ -26,13 +26,13 @@ IEEE_WIDTH_IN = {1: 3.5, 2: 7.16}
 """Width of one and two columns of an IEEE page, in inches."""
 MARKERS = "os^Dv*"
 LINES = ("-", "--")
-MOST_CURVES = len(LINES) * len(MARKERS)
+MAX_CURVES = len(LINES) * len(MARKERS)
 """Maximum number of distinguishable curves."""
 WIDE = 36
 """Number of letters of tick labels that fit next to each other in one column."""
 DECADES = 50
 """Ratio of largest to smallest value above which an axis is logarithmic."""
-MOST_TICKS = 7
+MAX_TICKS = 7
 
 
 def draw(estimates: Estimates, x: str, by: str | None, columns: int, ax: Axes | None) -> Axes:
@@ -124,7 +124,7 @@ def _numeric(ruler: Ruler, label: str, unit: str, values: NDArray[np.float64]) -
 
 def _spread(ax: Axes, places: NDArray[np.float64]) -> None:
     """Use a logarithmic axis with a tick per value if the values span decades."""
-    if places.min() <= 0 or places.max() < DECADES * places.min() or len(places) > MOST_TICKS:
+    if places.min() <= 0 or places.max() < DECADES * places.min() or len(places) > MAX_TICKS:
         return
     shown = ax.xaxis.get_major_formatter()
     ax.set_xscale("log")

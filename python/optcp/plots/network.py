@@ -14,7 +14,7 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, Any
 
 from optcp.scenarios.hashes import with_hashes
-from optcp.scenarios.schedules import bands, cycle, time
+from optcp.scenarios.schedules import bands, shown_interval, time
 from optcp.scenarios.topologies import places
 
 if TYPE_CHECKING:
@@ -26,11 +26,11 @@ if TYPE_CHECKING:
 WIDTH, MARGIN, LEGEND = 760, 46, 22
 HEIGHTS = (240, 620)
 """Minimum and maximum height; the shape of the network determines the value."""
-MOST_NODES = 250
+MAX_NODES = 250
 """Maximum number of nodes that a map shows legibly."""
-MOST_BANDS = 8
+MAX_BANDS = 8
 """Maximum number of schedule bands."""
-MOST_PATHS = 6
+MAX_PATHS = 6
 """Number of paths above which only the link widths show the traffic."""
 INKS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#b8860b", "#56b4e9")
 """Colours of successive paths (Okabe and Ito)."""
@@ -56,10 +56,10 @@ def of_world(resolved: Mapping[str, Any], known: Mapping[str, Place] | None = No
     Returns
     -------
     str
-        SVG text; empty for a network of more than :data:`MOST_NODES` nodes.
+        SVG text; empty for a network of more than :data:`MAX_NODES` nodes.
     """
     nodes, links, drawn_as = laid(resolved)
-    if not nodes or len(nodes) > MOST_NODES:
+    if not nodes or len(nodes) > MAX_NODES:
         return ""
     links = lines(links, drawn_as)
     at, height = placed(nodes, links, known or {})
@@ -68,7 +68,7 @@ def of_world(resolved: Mapping[str, Any], known: Mapping[str, Place] | None = No
     most = max(load.values(), default=0)
     shown = _paths(resolved, drawn_as)
     below = _legend(shown, failing=bool(failing), most=most, height=height)
-    planned = _schedules(resolved, height + below[1])
+    planned = _schedule_bands(resolved, height + below[1])
     parts = [_head(height + below[1] + planned[1], alone=alone)]
     parts += [_link(link, at, load, most, fails=link["name"] in failing) for link in links]
     for number, (_, path, dashed) in enumerate(shown):
@@ -99,10 +99,10 @@ def of_costs(network: Network, costs: Mapping[str, float], said: str, *, alone: 
     Returns
     -------
     str
-        SVG text; empty for a network of more than :data:`MOST_NODES` nodes.
+        SVG text; empty for a network of more than :data:`MAX_NODES` nodes.
     """
     nodes = network.nodes
-    if not nodes or len(nodes) > MOST_NODES:
+    if not nodes or len(nodes) > MAX_NODES:
         return ""
     links = dict(zip(network.link_names(), ((a, b) for a, b, *_ in network.links), strict=True))
     known = places({f"topology.{network.kind}": network.reference}, "")
@@ -154,13 +154,13 @@ def laid(resolved: Mapping[str, Any]) -> tuple[list[str], list[dict[str, Any]], 
     -------
     tuple
         Nodes; links, without circuits of backup paths and burst paths over several fibres; and the drawn node of each
-        node. In a network of more than :data:`MOST_NODES` nodes, group members with the same single neighbour are
+        node. In a network of more than :data:`MAX_NODES` nodes, group members with the same single neighbour are
         drawn as one node ("S0..S9") with one link.
     """
     over = {one["link"] for one in resolved.get("bursts", ()) if one.get("fibres")} | circuits(resolved)
     links = [link for link in resolved["links"] if link["name"] not in over]
     drawn_as = {name: name for name in resolved["nodes"]}
-    if len(drawn_as) > MOST_NODES:
+    if len(drawn_as) > MAX_NODES:
         drawn_as |= _together(drawn_as, links)
     return list(dict.fromkeys(drawn_as.values())), links, drawn_as
 
@@ -270,9 +270,9 @@ def _paths(resolved: Mapping[str, Any], drawn_as: Mapping[str, str]) -> list[tup
         return name if names.count(name) == 1 else f"{name} {path[0]}-{path[-1]}"
 
     found = [(called(path, name), list(path), False) for path, name in working.items()]
-    found = found if len(found) <= MOST_PATHS else []
+    found = found if len(found) <= MAX_PATHS else []
     behind = [(name, list(path), True) for path, name in backups.items()]
-    return found + (behind if len(behind) + len(found) <= MOST_PATHS else [])
+    return found + (behind if len(behind) + len(found) <= MAX_PATHS else [])
 
 
 def _backup_of(protection: Mapping[str, Any]) -> str:
@@ -357,14 +357,17 @@ def _label(name: str, place: Place) -> str:
     return f'<text x="{place[0]}" y="{place[1]}" fill="currentColor">{html.escape(name)}</text>'
 
 
-def _schedules(resolved: Mapping[str, Any], top: float) -> tuple[str, float]:
-    """Return the bands of scheduled changes over one period, and their height."""
-    window = cycle(resolved)
+def _schedule_bands(resolved: Mapping[str, Any], top: float) -> tuple[str, float]:
+    """Return bands of the states that schedules set, drawn below ``top``, and their height.
+
+    They span the longest period, or the whole run if nothing repeats.
+    """
+    window = shown_interval(resolved)
     found = bands(resolved, *window) if window else []
     if not window or not found:
         return "", 0.0
     start, end = window
-    shown = found[:MOST_BANDS]
+    shown = found[:MAX_BANDS]
     states = dict.fromkeys(state for band in shown for _, _, state in band.spans)
     inks = {state: INKS[number % len(INKS)] for number, state in enumerate(states)}
     left = MARGIN + LETTER * max(len(band.name) for band in shown) + 10

@@ -11,7 +11,7 @@ import numpy as np
 from optcp.common.files import replacing
 from optcp.data.labelled import position, words
 from optcp.errors import InputError
-from optcp.plots.estimates import IEEE_WIDTH_IN, MOST_CURVES, draw
+from optcp.plots.estimates import IEEE_WIDTH_IN, MAX_CURVES, draw
 from optcp.plots.svg import canvas, save
 from optcp.study.asked import check_axes, check_observed, check_values
 
@@ -96,8 +96,8 @@ def estimates(done: StudyResult, asked: Request) -> tuple[Estimates, str, str | 
             f"fix the others, for example {examples}"
         )
     for axis in cells.axes:
-        if axis.name == by and len(axis) > MOST_CURVES:
-            raise InputError(f"--by {by}: {len(axis)} curves are too many; select up to {MOST_CURVES} with --of")
+        if axis.name == by and len(axis) > MAX_CURVES:
+            raise InputError(f"--by {by}: {len(axis)} curves are too many; select up to {MAX_CURVES} with --of")
     if np.isnan(cells.values).all():
         raise InputError(f"{asked.y} is undefined in all of these runs")
     return cells.mean(), x, by

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 LEAST_TEXT_PX = 11.2
 """Minimum size of the smallest text on a screen."""
-MOST_ZOOM = 1.7
+MAX_ZOOM = 1.7
 """Maximum number of pixels per point of a figure."""
 INK = "#010203"
 """The colour of text and axes in optcp.mplstyle; it becomes ``currentColor``, so that it follows light and dark."""
@@ -72,7 +72,7 @@ def render(figure: Figure, name: str, label: str) -> str:
     smallest = min(map(float, re.findall(r"font-size: ([\d.]+)px", text)), default=9.0)
     said = "".join(f' {name}="{value}"' for name, value in lean.ROOT.items())
     # Limits that keep text readable but not too large.
-    size = f"min-width:{width * LEAST_TEXT_PX / smallest:.0f}px;max-width:{width * MOST_ZOOM:.0f}px"
+    size = f"min-width:{width * LEAST_TEXT_PX / smallest:.0f}px;max-width:{width * MAX_ZOOM:.0f}px"
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:g} {height:g}" role="img" style="{size}" '
         f'aria-label="{html.escape(label)}" font-family="DejaVu Sans,Verdana,sans-serif"{said}>'

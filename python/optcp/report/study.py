@@ -158,7 +158,7 @@ def _figure(cells: Cells, means: Estimates) -> Figure | None:
     known = means.estimate[np.isfinite(means.estimate)]
     if not known.size or np.ptp(known) == 0 or missing("matplotlib"):
         return None
-    from optcp.plots.estimates import IEEE_WIDTH_IN, MOST_CURVES, draw
+    from optcp.plots.estimates import IEEE_WIDTH_IN, MAX_CURVES, draw
     from optcp.plots.study import HEIGHT_IN, first_axis
     from optcp.plots.svg import canvas, render
 
@@ -168,9 +168,9 @@ def _figure(cells: Cells, means: Estimates) -> Figure | None:
     if others:
         axis = others.pop()
         by = axis.name
-        if len(axis) > MOST_CURVES:
-            cells = cells.part(**{by: axis.values[:MOST_CURVES]})
-            remarks.append(f"the first {MOST_CURVES} of {len(axis)} curves")
+        if len(axis) > MAX_CURVES:
+            cells = cells.part(**{by: axis.values[:MAX_CURVES]})
+            remarks.append(f"the first {MAX_CURVES} of {len(axis)} curves")
     cells = cells.at(**{axis.name: axis.values[0] for axis in cells.axes if axis.name not in (x, by)})
     remarks += [f"{axis.name} = {axis.values[0]}" for axis in others]
     caption = "; ".join(

@@ -100,8 +100,12 @@ def bands(resolved: Mapping[str, Any], start_ps: int, end_ps: int) -> list[Band]
     return [Band(tuple(ports), spans) for spans, ports in alike.items()]
 
 
-def cycle(resolved: Mapping[str, Any]) -> tuple[int, int] | None:
-    """From when to when, in ps, a picture shows schedules best: the longest period, or all changes that come once."""
+def shown_interval(resolved: Mapping[str, Any]) -> tuple[int, int] | None:
+    """Return start and end, in ps, of the part of the run in which plots show schedules.
+
+    It is the first period of the schedule with the longest period, cut at the end of the run; the whole run if no
+    schedule repeats; ``None`` without schedules.
+    """
     schedules = resolved.get("schedules", ())
     periods = [one for one in schedules if one["period_ps"] is not None]
     if periods:

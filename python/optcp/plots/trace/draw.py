@@ -16,7 +16,7 @@ from optcp.constellation.beside import ROUND_TRIPS
 from optcp.errors import InputError, nearest
 from optcp.plots.svg import canvas, save
 from optcp.plots.trace import intervals, losses, rtt, sequence, windows
-from optcp.plots.trace.frame import MOST_PANELS, WIDTH_IN, Frame, height
+from optcp.plots.trace.frame import MAX_PANELS, WIDTH_IN, Frame, height
 from optcp.plots.trace.request import Request, chosen, means, seconds
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from optcp.data.table import Table
     from optcp.scenarios.run import Run
 
-MOST_FLOWS = 2**32 - 1
+MAX_FLOWS = 2**32 - 1
 FORMATS = ("png", "pdf", "svg")
 
 
@@ -179,7 +179,7 @@ def plot(
 
     kind = arguments.text(kind, "kind")
     if isinstance(flow, (int, np.integer)):
-        flow = _flow_at(run, kind, arguments.whole(flow, "flow", 0, MOST_FLOWS))
+        flow = _flow_at(run, kind, arguments.whole(flow, "flow", 0, MAX_FLOWS))
     times = (_time(time, name) for time, name in ((start, "start"), (end, "end")))
     request = Request((kind,), _several(flow, "flow"), _several(port, "port"), *times)
     check(request, None, None)
@@ -277,9 +277,9 @@ def _pictures(run: Run, name: str, request: Request) -> Iterator[Picture]:
             continue
         names = chosen(f"--{kind.panel}", here, known[entry])
         shown = set(names if asked or not kind.worth else kind.worth(table))
-        if not kind.one_panel and len(shown) > MOST_PANELS:
+        if not kind.one_panel and len(shown) > MAX_PANELS:
             ranked = intervals.busiest(table, kind.panel, kind.most) if kind.most else names
-            shown = set([one for one in ranked if one in shown][:MOST_PANELS])
+            shown = set([one for one in ranked if one in shown][:MAX_PANELS])
         yield Picture(name, entry, table, [one for one in names if one in shown], known[entry], len(names))
 
 

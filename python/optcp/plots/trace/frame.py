@@ -24,14 +24,14 @@ if TYPE_CHECKING:
 
 BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY = "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"
 GREY, DARK, BLACK = "#888888", "#444444", "#010203"
-MOST_PANELS = 8
+MAX_PANELS = 8
 WIDTH_IN = 8.2
 TITLE_LETTERS = 90
 """Maximum number of letters per line of a title."""
 LEGEND_ENTRY_IN, LEGEND_LETTER_IN = 0.62, 0.074
 """Width of a legend entry without its label, and of one letter, in inches."""
 PICOSECONDS_A_SECOND = 1e12
-MOST_BANDS = 4
+MAX_BANDS = 4
 STRIP = 0.07
 """Height of a schedule strip relative to a panel."""
 STATES = ("#3b4cc0", "#c7d3f5", "#8c510a", "#80cdc1", "#c51b7d", "#b8e186")
@@ -82,7 +82,7 @@ class Frame:
             (names[one["to"]], one["at_ps"] / PICOSECONDS_A_SECOND) for one in run.switches if one["packets"] == "data"
         )
         planned = bands(scenario, *(round(time * PICOSECONDS_A_SECOND) for time in (start_s, end_s)))
-        return cls(run, request, start_s, end_s, outages, tuple(switches), tuple(planned[:MOST_BANDS]))
+        return cls(run, request, start_s, end_s, outages, tuple(switches), tuple(planned[:MAX_BANDS]))
 
     def visible(self, times: NDArray[np.float64], *, before: bool = False) -> slice:
         """Return the rows within the time axis; with ``before`` also the row before it, for step curves."""

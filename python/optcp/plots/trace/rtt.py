@@ -44,7 +44,7 @@ CHANGES = {
     "back": ("path restored", ORANGE, "-."),
 }
 """Label, colour and line style by kind of path change."""
-MOST_DOTS = 20_000
+MAX_DOTS = 20_000
 """Number of dots above which they are rasterised in PDF and SVG."""
 
 
@@ -149,7 +149,7 @@ def _trips(frame: Frame, panel: Axes, flow: str, paths: Recorded, way: _PathCapa
     at, measured = samples(rows[0].where(flow=flow)) if rows else (np.zeros(0), np.zeros(0))
     seen = frame.visible(at)
     panel.plot(at[seen], measured[seen], ".", color=SKY, markersize=2.5, markeredgewidth=0, linestyle="none",
-               rasterized=len(at[seen]) > MOST_DOTS)  # fmt: skip
+               rasterized=len(at[seen]) > MAX_DOTS)  # fmt: skip
     empty = way.empty_ms(paths)
     panel.plot(*_broken(paths, empty), color=BLACK, linewidth=1.2, zorder=3)
     panel.set_ylabel("RTT (ms)")

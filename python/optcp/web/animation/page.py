@@ -86,8 +86,8 @@ def animate(
     world = _until_the_end(world, seed)
     resolved = world.resolved
     nodes, links, drawn_as = network.laid(resolved)
-    if not links or len(nodes) > network.MOST_NODES:
-        raise InputError(f"an animation needs at least 1 link and at most {network.MOST_NODES} nodes")
+    if not links or len(nodes) > network.MAX_NODES:
+        raise InputError(f"an animation needs at least 1 link and at most {network.MAX_NODES} nodes")
     ports, rows = ports_of(resolved, links, drawn_as)
     groups = list(dict.fromkeys(group["group"] for group in [*resolved["flows"], *resolved.get("traffic", ())]))
     stop = int(resolved["stop_ps"])
