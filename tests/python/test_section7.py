@@ -177,11 +177,13 @@ def test_overtaken_segments_are_first_transmissions_that_arrive_late():
         (10_002, "arrived", 0, 4),  # overtaken
         (10_003, "arrived", 1, 6),  # overtaken by what came before the window
         (10_004, "resent", 0, 3),
-        (10_005, "arrived", 0, 3),  # sent again: not counted
+        (10_005, "arrived", 0, 3),  # retransmitted before: not counted
         (10_006, "arrived", 2, 0),  # the first of its flow
+        (10_007, "arrived", 0, 1),  # overtaken, and retransmitted only after this arrival
+        (10_008, "resent", 0, 1),
         (10_600, "arrived", 0, 2),  # too late
     )
-    assert count_overtaken(handmade.run(traced), 10.0, 10.5) == 2
+    assert count_overtaken(handmade.run(traced), 10.0, 10.5) == 3
 
 
 def test_retransmission_is_spurious_until_segment_is_dropped():

@@ -14,9 +14,9 @@ OBSERVE = [{"name": "packets", "kind": "packets"}]
 
 
 def count_overtaken(run: Run, start_s: float, end_s: float) -> int:
-    """Count arrivals in (start, end] below a number that had arrived before.
+    """Count arrivals in (start, end] of segments overtaken by a later segment of the same flow.
 
-    Retransmitted segments are not counted, because an arrival may be either transmission.
+    Segments retransmitted before the arrival are not counted, because either transmission may have arrived.
     """
     packets = run["packets"]
     time_ps, flow, seq = _columns(packets)
@@ -26,8 +26,8 @@ def count_overtaken(run: Run, start_s: float, end_s: float) -> int:
     reached = _highest_before(flow[order], seq[order])
     within = (time_ps[order] > round(start_s * PS)) & (time_ps[order] <= round(end_s * PS))
     late = order[within & (seq[order] < reached)]
-    again = _at(resent_at, flow[late], seq[late])
-    return int(np.sum(again > time_ps[late]))
+    first_resent_at = _at(resent_at, flow[late], seq[late])
+    return int(np.sum(first_resent_at > time_ps[late]))
 
 
 def count_spurious(run: Run, start_s: float, end_s: float) -> int:

@@ -67,14 +67,17 @@ NOTES = [
 
 
 def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
-    """Return the grid of every recovery, reversion and length of the backup."""
+    """Return one grid: sender recovery, reversion, and additional one-way delay of the backup.
+
+    The reversion ``none`` is the reference. The window grows with the delay.
+    """
     rate_mbps, jitter_ms = float(chosen["rate_mbps"]), float(chosen["jitter_ms"])
     quick = options.size.is_quick
     settings = overrides(ASSUMED, chosen)
     axes = {
         "recovery": {name: _sender(recovery) for name, recovery in RECOVERIES.items()},
         "revert": REVERTS,
-        "d_ms": {d: backup(d, rate_mbps, jitter_ms) for d in (QUICK_DELTAS_MS if quick else DELTAS_MS)},
+        "d_ms": {d: backup_settings(d, rate_mbps, jitter_ms) for d in (QUICK_DELTAS_MS if quick else DELTAS_MS)},
     }
     return {"return": options.grid(scenario("return"), settings, axes, "outage return")}
 
@@ -83,7 +86,7 @@ def _sender(recovery: Settings) -> Settings:
     return {f"tcp.sender.{key}": value for key, value in recovery.items()}
 
 
-def backup(d_ms: int, rate_mbps: float, jitter_ms: float) -> dict[str, str]:
+def backup_settings(d_ms: int, rate_mbps: float, jitter_ms: float) -> dict[str, str]:
     """Return a backup that is ``d_ms`` longer than the link, and a window that fills it."""
     held_ms = RTT_MS + 2 * d_ms + jitter_ms
     window = 2 + math.ceil(held_ms * 1000 * rate_mbps / SEGMENT_BITS)
