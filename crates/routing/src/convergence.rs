@@ -86,45 +86,46 @@ pub struct Announcement {
     /// Number of routers that originate it.
     pub senders: usize,
     /// For a failed link: the routers that detected the failure themselves.
-    pub beside: Vec<usize>,
+    pub detecting_routers: Vec<usize>,
     /// Time at which each router receives it; `None` for never.
-    pub heard: Vec<Option<Time>>,
+    pub received_at: Vec<Option<Time>>,
     /// Time at which each router has its new FIB ready. The router installs it then, unless it holds the old
     /// one.
     pub installed: Vec<Option<Time>>,
 }
 
 impl Timing {
-    /// Returns the time at which a router that receives a report at `heard` has its FIB ready.
-    fn ready(&self, router: usize, heard: Time) -> Time {
-        heard + self.computation + self.update[router]
+    /// Returns the time at which a router that receives a report at this time has its FIB ready.
+    fn ready(&self, router: usize, received_at: Time) -> Time {
+        received_at + self.computation + self.update[router]
     }
 }
 
-/// Returns the detections of failures, in order of time. A failure that ends before its detection is ignored.
-/// A failure before the detection of the previous repair is merged with the previous one.
+/// Returns the detections of each link direction, in order of time. A failure repaired by its detection time
+/// is ignored. A failure before the router has detected the previous repair of this direction continues the
+/// previous one.
 #[must_use]
-pub fn sightings(failures: &[Failure], timing: &Timing) -> Vec<LinkDetection> {
+pub fn link_detections(failures: &[Failure], timing: &Timing) -> Vec<LinkDetection> {
     let mut failures = failures.to_vec();
     failures.sort_by_key(|failure| failure.at);
-    let mut seen: Vec<LinkDetection> = Vec::new();
+    let mut detections: Vec<LinkDetection> = Vec::new();
     for failure in failures {
         for direction in [0, 1].into_iter().filter(|&way| failure.directions[way]) {
             let hop = (failure.link, direction);
             let up = failure.repair.map(|repair| repair + timing.detection_up);
-            let last = seen.iter_mut().rfind(|sighting| sighting.hop == hop);
+            let last = detections.iter_mut().rfind(|detection| detection.hop == hop);
             if let Some(last) = last.filter(|last| last.up.is_none_or(|up| failure.at < up)) {
                 last.up = last.up.and(up);
                 continue;
             }
             let down = failure.at + timing.detection;
             if failure.repair.is_none_or(|repair| down < repair) {
-                seen.push(LinkDetection { hop, down, up });
+                detections.push(LinkDetection { hop, down, up });
             }
         }
     }
-    seen.sort_by_key(|sighting| (sighting.down, sighting.hop));
-    seen
+    detections.sort_by_key(|detection| (detection.down, detection.hop));
+    detections
 }
 
 /// Returns the flooded reports in order of time, with the times at which each router acts. Calls `go_on` for
@@ -136,9 +137,9 @@ pub fn announcements(
     timing: &Timing,
     go_on: &mut dyn FnMut() -> bool,
 ) -> Option<Vec<Announcement>> {
-    let seen = sightings(failures, timing);
+    let detections = link_detections(failures, timing);
     let mut found: Vec<(Time, usize, bool, Vec<usize>)> = Vec::new();
-    for &LinkDetection { hop: (link, direction), down, up } in &seen {
+    for &LinkDetection { hop: (link, direction), down, up } in &detections {
         let Some(ends) = topology.links()[link].map(|link| link.ends) else { continue };
         let at = down + timing.hold_down;
         if up.is_some_and(|up| up <= at) {
@@ -147,7 +148,7 @@ pub fn announcements(
         for (at, is_up) in [(Some(at), false), (up, true)] {
             let Some(at) = at else { continue };
             // A link works again once both ends report it.
-            if is_up && other_end_holds_down(&seen, timing.hold_down, (link, direction), at) {
+            if is_up && other_end_holds_down(&detections, timing.hold_down, (link, direction), at) {
                 continue;
             }
             let same = found.iter_mut().find(|one| (one.0, one.1, one.2) == (at, link, is_up));
@@ -159,28 +160,30 @@ pub fn announcements(
     }
     found.sort_by_key(|&(at, link, up, _)| (at, link, up));
     let mut announcement = |(at, link, up, senders): (Time, usize, bool, Vec<usize>)| {
-        let heard = go_on().then(|| heard(topology, failures, timing, at, &senders))?;
+        let received_at =
+            go_on().then(|| reception_times(topology, failures, timing, at, &senders))?;
         let ends = topology.links()[link].map_or([0; 2], |link| link.ends);
-        let sees = |one: &&LinkDetection| {
-            one.hop.0 == link && one.down <= at && one.up.is_none_or(|up| at < up)
+        let is_down = |detection: &&LinkDetection| {
+            detection.hop.0 == link && detection.down <= at && detection.up.is_none_or(|up| at < up)
         };
-        let beside = seen.iter().filter(sees).map(|one| ends[one.hop.1]);
-        let beside = if up { Vec::new() } else { beside.collect() };
+        let down = detections.iter().filter(is_down).map(|detection| ends[detection.hop.1]);
+        let detecting_routers = if up { Vec::new() } else { down.collect() };
         let (senders, installed) = (senders.len(), Vec::new());
-        Some(Announcement { link, up, at, senders, beside, heard, installed })
+        Some(Announcement { link, up, at, senders, detecting_routers, received_at, installed })
     };
     let mut all: Vec<Announcement> =
         found.into_iter().map(&mut announcement).collect::<Option<_>>()?;
-    if all.iter().any(|one| one.heard.contains(&None)) {
-        let repairs = seen.iter().filter_map(|sighting| sighting.up).collect();
+    if all.iter().any(|one| one.received_at.contains(&None)) {
+        let repairs = detections.iter().filter_map(|detection| detection.up).collect();
         let partitions = Partitions::new(topology, failures, repairs, go_on)?;
         for one in &mut all {
             catch_up(one, topology, failures, timing, &partitions, go_on)?;
         }
     }
     for one in &mut all {
-        let ready = |(node, heard): (usize, &Option<Time>)| Some(timing.ready(node, (*heard)?));
-        one.installed = one.heard.iter().enumerate().map(ready).collect();
+        let ready =
+            |(node, received): (usize, &Option<Time>)| Some(timing.ready(node, (*received)?));
+        one.installed = one.received_at.iter().enumerate().map(ready).collect();
     }
     Some(all)
 }
@@ -188,55 +191,60 @@ pub fn announcements(
 /// Returns whether the router at the other end of a link holds it down at this time, and will report its
 /// repair.
 fn other_end_holds_down(
-    seen: &[LinkDetection],
+    detections: &[LinkDetection],
     hold_down: Duration,
     (link, direction): DirectedLink,
     at: Time,
 ) -> bool {
     let other = (link, 1 - direction);
-    seen.iter()
+    detections
+        .iter()
         .filter(|one| one.hop == other && one.down <= at)
         .any(|one| one.up.is_none_or(|up| up > at && up > one.down + hold_down))
 }
 
-/// Groups of routers that can reach each other at each repair.
+/// Groups of routers that can reach each other, at each detection of a repair.
 struct Partitions {
-    /// Repairs in order of time, each with the number of the partition at that time.
-    repairs: Vec<(Time, usize)>,
+    /// Detection times of repairs, in order, each with the number of the partition at that time.
+    detected_repairs: Vec<(Time, usize)>,
     /// Group of each router, by partition. A group bears the number of its first router.
     groups: Vec<Vec<usize>>,
 }
 
 impl Partitions {
-    /// Returns the partitions at `repairs`. Calls `go_on` for each; `None` if cancelled.
+    /// Returns the partition at each detection of a repair. A link with a failed direction separates its
+    /// ends. Calls `go_on` for each; `None` if cancelled.
     fn new(
         topology: &Topology,
         failures: &[Failure],
-        repairs: BTreeSet<Time>,
+        detected_repairs: BTreeSet<Time>,
         go_on: &mut dyn FnMut() -> bool,
     ) -> Option<Self> {
-        let mut numbers: BTreeMap<Vec<usize>, usize> = BTreeMap::new();
-        let mut numbered = |at: Time| {
+        let mut partition_numbers: BTreeMap<Vec<usize>, usize> = BTreeMap::new();
+        let mut number_at = |at: Time| {
             let broken = broken(failures, at);
             let mut groups = UnionFind::new(topology.nodes());
-            for (number, link) in topology.links().iter().enumerate() {
+            for (link_index, link) in topology.links().iter().enumerate() {
                 if let Some(Link { ends: [one, other], .. }) = *link
-                    && !broken.contains(&number)
+                    && !broken.contains(&link_index)
                 {
                     groups.union(one, other);
                 }
             }
             let labels = groups.into_labeling();
             let mut first: BTreeMap<usize, usize> = BTreeMap::new();
-            let group = |(router, &label)| *first.entry(label).or_insert(router);
-            let groups = labels.iter().enumerate().map(group).collect();
-            let next = numbers.len();
-            go_on().then(|| (at, *numbers.entry(groups).or_insert(next)))
+            let first_router = |(router, &label)| *first.entry(label).or_insert(router);
+            let groups = labels.iter().enumerate().map(first_router).collect();
+            let next = partition_numbers.len();
+            go_on().then(|| (at, *partition_numbers.entry(groups).or_insert(next)))
         };
-        let repairs = repairs.into_iter().map(&mut numbered).collect::<Option<_>>()?;
-        let mut groups = vec![Vec::new(); numbers.len()];
-        numbers.into_iter().for_each(|(partition, number)| groups[number] = partition);
-        Some(Partitions { repairs, groups })
+        let detected_repairs =
+            detected_repairs.into_iter().map(&mut number_at).collect::<Option<_>>()?;
+        let mut groups = vec![Vec::new(); partition_numbers.len()];
+        for (partition, number) in partition_numbers {
+            groups[number] = partition;
+        }
+        Some(Partitions { detected_repairs, groups })
     }
 }
 
@@ -252,9 +260,11 @@ fn catch_up(
 ) -> Option<()> {
     // Partitions in which no router is added, now that all that have the announcement are ready.
     let mut settled = BTreeSet::new();
-    let first = partitions.repairs.partition_point(|&(at, _)| at <= report.at);
-    for &(at, number) in &partitions.repairs[first..] {
-        if report.heard.iter().all(Option::is_some) || settled.len() == partitions.groups.len() {
+    let first = partitions.detected_repairs.partition_point(|&(at, _)| at <= report.at);
+    for &(at, number) in &partitions.detected_repairs[first..] {
+        if report.received_at.iter().all(Option::is_some)
+            || settled.len() == partitions.groups.len()
+        {
             break;
         }
         if settled.contains(&number) {
@@ -263,22 +273,24 @@ fn catch_up(
         if !go_on() {
             return None;
         }
-        let is_ready = |router: usize, heard: Time| timing.ready(router, heard) <= at;
-        let senders: Vec<usize> = (0..report.heard.len())
-            .filter(|&router| report.heard[router].is_some_and(|heard| is_ready(router, heard)))
+        let is_ready = |router: usize, received: Time| timing.ready(router, received) <= at;
+        let senders: Vec<usize> = (0..report.received_at.len())
+            .filter(|&router| {
+                report.received_at[router].is_some_and(|received| is_ready(router, received))
+            })
             .collect();
         let groups = &partitions.groups[number];
         let sending: BTreeSet<usize> = senders.iter().map(|&router| groups[router]).collect();
-        let reaches = |(router, heard): (usize, &Option<Time>)| {
-            heard.is_none() && sending.contains(&groups[router])
+        let reaches = |(router, received): (usize, &Option<Time>)| {
+            received.is_none() && sending.contains(&groups[router])
         };
-        if report.heard.iter().enumerate().any(reaches) {
-            let later = heard(topology, failures, timing, at, &senders);
-            for (known, later) in report.heard.iter_mut().zip(later) {
+        if report.received_at.iter().enumerate().any(reaches) {
+            let later = reception_times(topology, failures, timing, at, &senders);
+            for (known, later) in report.received_at.iter_mut().zip(later) {
                 *known = known.or(later);
             }
             settled.clear();
-        } else if senders.len() == report.heard.iter().flatten().count() {
+        } else if senders.len() == report.received_at.iter().flatten().count() {
             settled.insert(number);
         }
     }
@@ -293,7 +305,7 @@ fn broken(failures: &[Failure], at: Time) -> BTreeSet<usize> {
 }
 
 /// Returns the time at which each router receives a report that `senders` originate at this time.
-fn heard(
+fn reception_times(
     topology: &Topology,
     failures: &[Failure],
     timing: &Timing,
@@ -359,23 +371,24 @@ mod tests {
         #[test]
         fn announcement_reaches_routers_as_if_every_repair_was_examined(failures in failures()) {
             let (topology, timing) = (topology(), timing());
-            let seen = sightings(&failures, &timing);
-            let mut repairs: Vec<Time> = seen.iter().filter_map(|sighting| sighting.up).collect();
+            let detections = link_detections(&failures, &timing);
+            let mut repairs: Vec<Time> =
+                detections.iter().filter_map(|detection| detection.up).collect();
             repairs.sort_unstable();
             for one in announcements(&topology, &failures, &timing, &mut || true).unwrap() {
                 let ends = topology.links()[one.link].unwrap().ends;
                 let senders: Vec<usize> =
-                    ends.into_iter().filter(|&end| one.heard[end] == Some(one.at)).collect();
-                let mut expected = heard(&topology, &failures, &timing, one.at, &senders);
+                    ends.into_iter().filter(|&end| one.received_at[end] == Some(one.at)).collect();
+                let mut expected = reception_times(&topology, &failures, &timing, one.at, &senders);
                 for &at in repairs.iter().filter(|&&at| at > one.at) {
                     let ready = |&router: &usize| {
-                        expected[router].is_some_and(|heard| timing.ready(router, heard) <= at)
+                        expected[router].is_some_and(|received| timing.ready(router, received) <= at)
                     };
                     let senders: Vec<usize> = (0..5).filter(ready).collect();
-                    let later = heard(&topology, &failures, &timing, at, &senders);
+                    let later = reception_times(&topology, &failures, &timing, at, &senders);
                     expected = expected.iter().zip(later).map(|(one, later)| one.or(later)).collect();
                 }
-                prop_assert_eq!(one.heard, expected);
+                prop_assert_eq!(one.received_at, expected);
             }
         }
     }

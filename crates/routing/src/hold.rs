@@ -31,7 +31,7 @@ struct FailureReport {
     announcement: usize,
     /// Link, and whether it works.
     change: (usize, bool),
-    heard: Time,
+    received_at: Time,
     ready: Time,
     held: bool,
 }
@@ -39,18 +39,18 @@ struct FailureReport {
 /// Returns the time at which each router acts on each report, if routers act independently.
 pub(crate) fn own(announced: &[Announcement], hold: Duration) -> Vec<Vec<Option<Time>>> {
     let mut acted: Vec<_> = announced.iter().map(|one| one.installed.clone()).collect();
-    let mut beside: Vec<usize> =
-        announced.iter().flat_map(|one| one.beside.iter().copied()).collect();
-    beside.sort_unstable();
-    beside.dedup();
-    for router in beside {
+    let mut detecting_routers: Vec<usize> =
+        announced.iter().flat_map(|one| one.detecting_routers.iter().copied()).collect();
+    detecting_routers.sort_unstable();
+    detecting_routers.dedup();
+    for router in detecting_routers {
         let report = |(announcement, one): (usize, &Announcement)| {
             Some(FailureReport {
                 announcement,
                 change: (one.link, one.up),
-                heard: one.heard[router]?,
+                received_at: one.received_at[router]?,
                 ready: one.installed[router]?,
-                held: one.beside.contains(&router),
+                held: one.detecting_routers.contains(&router),
             })
         };
         let reports = announced.iter().enumerate().filter_map(report).collect();
@@ -66,7 +66,7 @@ pub(crate) fn synchronized(announced: &[Announcement], hold: Duration) -> Vec<Ve
     let report = |(announcement, one): (usize, &Announcement)| {
         let ready = *one.installed.iter().flatten().max()?;
         let change = (one.link, one.up);
-        Some(FailureReport { announcement, change, heard: one.at, ready, held: !one.up })
+        Some(FailureReport { announcement, change, received_at: one.at, ready, held: !one.up })
     };
     let reports = announced.iter().enumerate().filter_map(report).collect();
     let mut acted = vec![Vec::new(); announced.len()];
@@ -79,17 +79,17 @@ pub(crate) fn synchronized(announced: &[Announcement], hold: Duration) -> Vec<Ve
 
 /// Returns the times of action for a sequence of reports.
 fn after(mut reports: Vec<FailureReport>, hold: Duration) -> Vec<(usize, Time)> {
-    reports.sort_by_key(|one| (one.heard, one.announcement));
+    reports.sort_by_key(|one| (one.received_at, one.announcement));
     // Processed backwards, because a later report may end a hold.
     let mut acted: Vec<Time> = reports.iter().map(|one| one.ready).collect();
     for (place, one) in reports.iter().enumerate().rev().filter(|(_, one)| one.held) {
         let other = |&later: &usize| {
-            reports[later].heard > one.heard && reports[later].change != one.change
+            reports[later].received_at > one.received_at && reports[later].change != one.change
         };
         let other = (place + 1..reports.len()).find(other);
-        acted[place] = match other.map(|later| (reports[later].heard, acted[later])) {
-            Some((heard, _)) if heard <= one.ready => one.ready,
-            Some((heard, acted)) if heard <= one.ready + hold => acted,
+        acted[place] = match other.map(|later| (reports[later].received_at, acted[later])) {
+            Some((received, _)) if received <= one.ready => one.ready,
+            Some((received, acted)) if received <= one.ready + hold => acted,
             _ => one.ready + hold,
         };
     }

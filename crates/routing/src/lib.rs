@@ -17,7 +17,9 @@ mod timeline;
 mod topology;
 
 pub use backup::{Mechanism, Protect, Repair, Segment, TunnelTtl};
-pub use convergence::{Announcement, Failure, LinkDetection, Timing, announcements, sightings};
+pub use convergence::{
+    Announcement, Failure, LinkDetection, Timing, announcements, link_detections,
+};
 pub use coverage::{Coverage, coverage};
 pub use detour::Removed;
 pub use disjoint::{Bridged, Disjointness, bridges, disjoint_pair};

@@ -28,7 +28,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use optcp_units::{Time, registry};
 
 use crate::backup::{Mechanism, Protect, Repair};
-use crate::convergence::{Announcement, Failure, Timing, announcements, sightings};
+use crate::convergence::{Announcement, Failure, Timing, announcements, link_detections};
 use crate::hold;
 use crate::repair::repair;
 use crate::{DirectedLink, Routes, Topology};
@@ -118,7 +118,7 @@ pub struct Timeline {
 
 /// Event on which a router acts.
 enum Event {
-    Sees { hop: DirectedLink, down: bool },
+    Detects { hop: DirectedLink, down: bool },
     Installs { announcement: usize },
 }
 
@@ -136,7 +136,7 @@ struct Router {
     /// Latest report of each link on which it has acted.
     latest: BTreeMap<usize, usize>,
     /// Adjacent links whose failure it detects.
-    seen: BTreeSet<DirectedLink>,
+    detected: BTreeSet<DirectedLink>,
     /// FIB, by destination.
     table: Vec<Option<Entry>>,
 }
@@ -153,14 +153,15 @@ pub fn timeline(
 ) -> Option<Timeline> {
     let announced = announcements(topology, failures, timing, go_on)?;
     let mut events: Vec<(Time, usize, Event)> = Vec::new();
-    for sighting in sightings(failures, timing) {
-        let (link, direction) = sighting.hop;
+    for detection in link_detections(failures, timing) {
+        let (link, direction) = detection.hop;
         let Some(ends) = topology.links()[link].map(|link| link.ends) else { continue };
-        let hop = sighting.hop;
-        let mut see = |at, down| events.push((at, ends[direction], Event::Sees { hop, down }));
-        see(sighting.down, true);
-        if let Some(up) = sighting.up {
-            see(up, false);
+        let hop = detection.hop;
+        let mut detect =
+            |at, down| events.push((at, ends[direction], Event::Detects { hop, down }));
+        detect(detection.down, true);
+        if let Some(up) = detection.up {
+            detect(up, false);
         }
     }
     let acted = match converge {
@@ -225,12 +226,12 @@ impl Router {
     /// Records an event.
     fn take(&mut self, event: &Event, announced: &[Announcement]) -> Cause {
         match *event {
-            Event::Sees { hop, down: true } => {
-                self.seen.insert(hop);
+            Event::Detects { hop, down: true } => {
+                self.detected.insert(hop);
                 Cause::Failure
             }
-            Event::Sees { hop, down: false } => {
-                self.seen.remove(&hop);
+            Event::Detects { hop, down: false } => {
+                self.detected.remove(&hop);
                 Cause::Repair
             }
             Event::Installs { announcement } => {
@@ -261,20 +262,20 @@ impl Router {
         let all = forwarding.next_hops(topology, routes, router, destination);
         let next = match all[..] {
             [] => return None,
-            [next] if self.seen.contains(&next) => next,
+            [next] if self.detected.contains(&next) => next,
             [next] => return Some(Entry::Next(next)),
             _ => return Some(self.left(all)),
         };
         let Forwarding { mechanism, protect, .. } = forwarding;
         let backup = repair(topology, routes, mechanism, protect, router, destination);
-        let usable = backup.filter(|backup| !self.seen.contains(&backup.hops[0]));
+        let usable = backup.filter(|backup| !self.detected.contains(&backup.hops[0]));
         Some(usable.map_or(Entry::Next(next), Entry::Backup))
     }
 
     /// Returns the entry for several next hops of equal cost: those without detected failure, or all of them.
     fn left(&self, all: Vec<DirectedLink>) -> Entry {
         let left: Vec<DirectedLink> =
-            all.iter().copied().filter(|hop| !self.seen.contains(hop)).collect();
+            all.iter().copied().filter(|hop| !self.detected.contains(hop)).collect();
         match left[..] {
             [] => Entry::Ecmp(all),
             [hop] => Entry::Next(hop),

@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 
 use optcp_routing::{
     Cause, Converge, Entry, Failure, Forwarding, Link, Mechanism, Protect, Routes, Timeline,
-    Timing, Topology, announcements, sightings, timeline,
+    Timing, Topology, announcements, link_detections, timeline,
 };
 use optcp_units::{Duration, Time};
 
@@ -175,14 +175,14 @@ fn a_failure_that_ends_while_routers_converge_makes_them_converge_back() {
 }
 
 #[test]
-fn a_link_that_flaps_before_its_repair_is_seen_stays_down() {
+fn link_that_fails_before_its_repair_is_detected_stays_down() {
     let flapping = [failure(2000, Some(2100)), failure(2103, Some(2200))];
-    let seen = sightings(&flapping, &timing());
-    let times: Vec<_> = seen.iter().map(|one| (one.hop, one.down, one.up)).collect();
+    let detections = link_detections(&flapping, &timing());
+    let times: Vec<_> = detections.iter().map(|one| (one.hop, one.down, one.up)).collect();
     assert_eq!(times, [0, 1].map(|way| ((AC, way), at(2005), Some(at(2207)))));
-    // One that fails after the repair is seen is another failure.
+    // A failure after the detection of the repair is another failure.
     let two = [failure(2000, Some(2100)), failure(2107, Some(2200))];
-    assert_eq!(sightings(&two, &timing()).len(), 4);
+    assert_eq!(link_detections(&two, &timing()).len(), 4);
 }
 
 #[test]
@@ -217,7 +217,7 @@ fn reconnected_router_receives_missed_reports() {
     let report = found.iter().find(|one| one.link == AC).expect("it is announced");
     assert_eq!((report.at, report.up), (at(3005), false));
     assert_eq!(report.installed[2], Some(at(8007 + 11 + 5 + 40)));
-    // C and D are beside each other; A has its own sight alone.
+    // A detected the failure of A-C itself.
     assert_eq!(report.installed[0], Some(at(3005 + 5 + 10)));
 }
 
