@@ -185,12 +185,11 @@ mod tests {
     }
 
     #[test]
-    fn routers_inside_tunnel_decrement_ttl_in_uniform_model_only() {
+    fn inner_entries_are_tunnel_hops_in_pipe_model_only() {
         for pipe in [false, true] {
             let mut paths = Paths::default();
             let end = paths.open();
             let first = paths.tunnel(&[1, 2, 3].map(PortId::new), end, pipe);
-            paths.set(end, Hop::Forward { port: PortId::new(4), next: end });
             let Hop::Forward { port, next: inside } = first else { panic!("{first:?}") };
             assert_eq!(port, PortId::new(1));
             let (at_second, next) = match paths.hop(inside) {

@@ -88,7 +88,7 @@ impl OnArrival for Pie {
 
     fn decide(&mut self, backlog: &Backlog, packet: Packet) -> Verdict {
         self.catch_up(backlog.now, backlog.until);
-        if !self.drops(backlog) {
+        if !self.signals(backlog) {
             return Verdict::Take;
         }
         let PieParameters { ecn, ecn_most, .. } = self.parameters;
@@ -169,8 +169,8 @@ impl Pie {
         }
     }
 
-    /// Decides whether to drop or mark (RFC 8033 sections 4.1 and 5.4).
-    fn drops(&mut self, backlog: &Backlog) -> bool {
+    /// Returns whether this arrival is dropped or marked; the caller chooses which (RFC 8033 sections 4.1 and 5.4).
+    fn signals(&mut self, backlog: &Backlog) -> bool {
         let half = Duration::from_ps(self.parameters.target.as_ps() / 2);
         let calm = self.delay < half && self.probability < 0.2;
         let short = backlog.bytes <= 2 * self.parameters.mean_packet.count();
@@ -190,11 +190,11 @@ impl Pie {
                 return true;
             }
         }
-        let dropped = self.draw() < self.probability;
-        if dropped {
+        let signalled = self.draw() < self.probability;
+        if signalled {
             self.accumulated = 0.0;
         }
-        dropped
+        signalled
     }
 
     /// Returns a random number in [0, 1).
@@ -277,9 +277,9 @@ mod tests {
         let mut pie = pie(&PieParameters::default());
         (pie.probability, pie.delay, pie.burst_allowance) = (0.1, ms(20), Duration::ZERO);
         let full = backlog(100, 150_000);
-        assert!((0..8).all(|_| !pie.drops(&full)));
+        assert!((0..8).all(|_| !pie.signals(&full)));
         let gaps: Vec<usize> =
-            (0..200).map(|_| (1..).find(|_| pie.drops(&full)).unwrap()).collect();
+            (0..200).map(|_| (1..).find(|_| pie.signals(&full)).unwrap()).collect();
         assert!(gaps[1..].iter().all(|&gap| gap >= 9), "{gaps:?}");
     }
 
