@@ -130,7 +130,8 @@ mod tests {
             for _ in 0..w {
                 highspeed.on_ack(&mut window, MSS, &ack);
             }
-            // an RTT adds a(w), the last segment of which may wait for the next ACKs
+            // The lower bound is a(w) - 1: each ACK counts a(w) / cwnd, and cwnd grows during the RTT, so
+            // that w ACKs add less than a(w).
             let grown = window.cwnd / MSS - f64::from(w);
             assert!((f64::from(a) - 1.0..=f64::from(a)).contains(&grown), "a({w}) = {grown}");
             highspeed.row = a as usize - 1;

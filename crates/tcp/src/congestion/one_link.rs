@@ -8,35 +8,36 @@ use crate::config::{Config, CongestionKind, LossDetectionKind, Pacing, RecoveryK
 use crate::{Profile, Receiver, Sender, Seq};
 use optcp_units::{Duration, Marking, Time};
 
-/// Stay of a flow in a state: start, end, and flight at the end.
+/// Time that a flow spends in a state, with the flight at its end and the maximum flight.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Stay<S> {
+pub(super) struct Interval<S> {
     pub(super) state: S,
     pub(super) from: Time,
     pub(super) until: Time,
     pub(super) flight: u32,
-    pub(super) greatest_flight: u32,
+    pub(super) max_flight: u32,
 }
 
-impl<S> Stay<S> {
-    pub(super) fn lasts(&self) -> f64 {
+impl<S> Interval<S> {
+    /// Returns the duration in ms.
+    pub(super) fn duration_ms(&self) -> f64 {
         (self.until - self.from).as_secs_f64() * 1e3
     }
 }
 
-/// A link that carries a segment in `service`, and is `propagation` long there and back.
+/// A link that transmits a segment in `service`, with a round-trip propagation delay of `propagation`.
 pub(super) struct OneLink {
     pub(super) sender: Sender,
     receiver: Receiver,
     pub(super) service: Duration,
     pub(super) propagation: Duration,
     /// Queue limit, in segments; later arrivals are lost.
-    pub(super) room: u32,
+    pub(super) queue_limit: u32,
     /// Further transmissions that are lost, counted from the next one.
     pub(super) lose: VecDeque<u64>,
     transmissions: u64,
-    /// Segments and when their ACKs arrive.
-    underway: VecDeque<(Time, Seq)>,
+    /// Segments and the arrival times of their ACKs.
+    in_flight: VecDeque<(Time, Seq)>,
     /// Time at which the link has sent everything queued.
     free: Time,
     pub(super) now: Time,
@@ -56,18 +57,19 @@ pub(super) fn config(congestion: CongestionKind) -> Config {
 }
 
 impl OneLink {
-    /// A segment each 1 ms, 39 ms long: the minimum RTT is 40 ms, the product 40 segments.
-    pub(super) fn new(config: Config, room: u32, clock_phase: Duration) -> Self {
+    /// Returns a link with 1 ms per segment and 39 ms of propagation: the minimum RTT is 40 ms, the
+    /// bandwidth-delay product 40 segments.
+    pub(super) fn new(config: Config, queue_limit: u32, clock_phase: Duration) -> Self {
         let config = Arc::new(config);
         OneLink {
             sender: Sender::new(Arc::clone(&config), None, clock_phase),
             receiver: Receiver::new(&config, Duration::ZERO),
             service: Duration::from_ms(1),
             propagation: Duration::from_ms(39),
-            room,
+            queue_limit,
             lose: VecDeque::new(),
             transmissions: 0,
-            underway: VecDeque::new(),
+            in_flight: VecDeque::new(),
             free: Time::ZERO,
             now: Time::ZERO,
             delivered: 0,
@@ -86,9 +88,11 @@ impl OneLink {
             self.transmissions += 1;
             if self.lose.front() == Some(&number) {
                 self.lose.pop_front();
-            } else if self.free.saturating_since(self.now) < self.service * u64::from(self.room) {
+            } else if self.free.saturating_since(self.now)
+                < self.service * u64::from(self.queue_limit)
+            {
                 self.free = self.free.max(self.now) + self.service;
-                self.underway.push_back((self.free + self.propagation, segment.seq));
+                self.in_flight.push_back((self.free + self.propagation, segment.seq));
             }
         }
     }
@@ -99,11 +103,11 @@ impl OneLink {
             self.send();
         }
         let timer = self.sender.deadline().unwrap_or(Time::MAX);
-        let arrival = self.underway.front().map_or(Time::MAX, |&(at, _)| at);
+        let arrival = self.in_flight.front().map_or(Time::MAX, |&(at, _)| at);
         self.now = timer.min(arrival);
         if timer <= arrival {
             self.sender.handle_timer(self.now);
-        } else if let Some((_, seq)) = self.underway.pop_front() {
+        } else if let Some((_, seq)) = self.in_flight.pop_front() {
             self.delivered += 1;
             let ack = self.receiver.handle_segment(self.now, seq, 0, 64, Marking::NONE).ack;
             self.sender.handle_ack(self.now, &ack.expect("every segment is acknowledged"));
@@ -119,31 +123,31 @@ impl OneLink {
         self.sender.snapshot().flight
     }
 
-    /// Runs until `end`; every stay in a state that is over by then.
+    /// Runs until `end` and returns the intervals that are over by then.
     pub(super) fn run<S: Copy + PartialEq>(
         &mut self,
         end: Time,
         state: impl Fn(&CongestionControl) -> S,
-    ) -> Vec<Stay<S>> {
-        let mut stays = Vec::new();
-        let begin = |link: &OneLink| Stay {
+    ) -> Vec<Interval<S>> {
+        let mut intervals = Vec::new();
+        let begin = |link: &OneLink| Interval {
             state: state(link.control()),
             from: link.now,
             until: link.now,
             flight: 0,
-            greatest_flight: 0,
+            max_flight: 0,
         };
-        let mut stay = begin(self);
+        let mut interval = begin(self);
         while self.now < end {
             let flight = self.flight();
             self.step();
-            stay.greatest_flight = stay.greatest_flight.max(flight);
-            if state(self.control()) != stay.state {
-                (stay.until, stay.flight) = (self.now, self.flight());
-                stays.push(stay);
-                stay = begin(self);
+            interval.max_flight = interval.max_flight.max(flight);
+            if state(self.control()) != interval.state {
+                (interval.until, interval.flight) = (self.now, self.flight());
+                intervals.push(interval);
+                interval = begin(self);
             }
         }
-        stays
+        intervals
     }
 }

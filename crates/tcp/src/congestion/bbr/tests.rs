@@ -12,10 +12,10 @@ use crate::congestion::one_link::{self, OneLink};
 use crate::congestion::{CongestionControl, SlowStart};
 use optcp_units::{Duration, Time};
 
-type Stay = one_link::Stay<State>;
+type Interval = one_link::Interval<State>;
 
-fn phase(stay: &Stay) -> Option<usize> {
-    match stay.state {
+fn phase(interval: &Interval) -> Option<usize> {
+    match interval.state {
         State::ProbeBw { phase, .. } => Some(phase),
         _ => None,
     }
@@ -24,11 +24,11 @@ fn phase(stay: &Stay) -> Option<usize> {
 struct Path(OneLink);
 
 impl Path {
-    fn new(room: u32, clock_phase: Duration) -> Self {
-        Path(OneLink::new(one_link::config(CongestionKind::Bbr), room, clock_phase))
+    fn new(queue_limit: u32, clock_phase: Duration) -> Self {
+        Path(OneLink::new(one_link::config(CongestionKind::Bbr), queue_limit, clock_phase))
     }
 
-    fn run(&mut self, end: Time) -> Vec<Stay> {
+    fn run(&mut self, end: Time) -> Vec<Interval> {
         self.0.run(end, |control| match control {
             CongestionControl::Bbr(bbr) => match bbr.state {
                 State::ProbeRtt { .. } => State::ProbeRtt { until: None, round: false },
@@ -43,12 +43,12 @@ impl Path {
 /// that it is full. The window is 2.885 * 40 segments, rounded up to 116, plus 6 for bursts.
 #[test]
 fn startup_fills_the_pipe_and_drain_empties_the_queue() {
-    let stays = Path::new(1000, Duration::ZERO).run(Time::ZERO + Duration::from_secs(1));
-    let [startup, drain, ..] = stays[..] else { panic!("two states are over") };
-    assert_eq!((startup.state, startup.greatest_flight), (State::Startup, 122));
-    assert!(startup.lasts() > 3.0 * 40.0 && startup.lasts() < 4.0 * 40.0 + 3.0 * 122.0);
+    let intervals = Path::new(1000, Duration::ZERO).run(Time::ZERO + Duration::from_secs(1));
+    let [startup, drain, ..] = intervals[..] else { panic!("two states are over") };
+    assert_eq!((startup.state, startup.max_flight), (State::Startup, 122));
+    assert!(startup.duration_ms() > 3.0 * 40.0 && startup.duration_ms() < 4.0 * 40.0 + 3.0 * 122.0);
     assert_eq!((drain.state, drain.flight), (State::Drain, 46));
-    assert!((drain.lasts() - 115.7).abs() < 1.5, "{}", drain.lasts());
+    assert!((drain.duration_ms() - 115.7).abs() < 1.5, "{}", drain.duration_ms());
 }
 
 /// Section 4.3.4: a phase ends with the first ACK after 40 ms; ACKs arrive every 1 ms. The probing
@@ -57,22 +57,23 @@ fn startup_fills_the_pipe_and_drain_empties_the_queue() {
 /// next phase removes 0.2575 * 41 = 10.6 segments, the six others 0.01 * 6 * 41 = 2.5.
 #[test]
 fn bandwidth_is_probed_for_in_cycles_of_eight_phases() {
-    let stays = Path::new(1000, Duration::ZERO).run(Time::ZERO + Duration::from_secs(10));
-    let steady =
-        |stay: &&Stay| phase(stay).is_some() && stay.from > Time::ZERO + Duration::from_secs(1);
-    let phases: Vec<&Stay> = stays.iter().filter(steady).collect();
+    let intervals = Path::new(1000, Duration::ZERO).run(Time::ZERO + Duration::from_secs(10));
+    let steady = |interval: &&Interval| {
+        phase(interval).is_some() && interval.from > Time::ZERO + Duration::from_secs(1)
+    };
+    let phases: Vec<&Interval> = intervals.iter().filter(steady).collect();
     assert!(phases.len() > 180, "{} phases in 9 s", phases.len());
     for pair in phases.windows(2) {
         assert_eq!(phase(pair[1]), phase(pair[0]).map(|phase| (phase + 1) % 8));
     }
-    for stay in phases {
-        let (want, greatest) = match phase(stay) {
+    for interval in phases {
+        let (want, max_flight) = match phase(interval) {
             Some(0) => (54.7, 58),
             Some(1) => (41.0, 58),
             _ => (41.0, 47),
         };
-        assert!((stay.lasts() - want).abs() <= 1.1, "{stay:?}");
-        assert!(stay.greatest_flight <= greatest && stay.flight >= 40, "{stay:?}");
+        assert!((interval.duration_ms() - want).abs() <= 1.1, "{interval:?}");
+        assert!(interval.max_flight <= max_flight && interval.flight >= 40, "{interval:?}");
     }
 }
 
@@ -83,14 +84,19 @@ fn bandwidth_is_probed_for_in_cycles_of_eight_phases() {
 #[test]
 fn minimum_rtt_is_probed_every_ten_seconds() {
     let mut path = Path::new(1000, Duration::ZERO);
-    let stays = path.run(Time::ZERO + Duration::from_secs(31));
-    let probes: Vec<&Stay> =
-        stays.iter().filter(|stay| matches!(stay.state, State::ProbeRtt { .. })).collect();
+    let intervals = path.run(Time::ZERO + Duration::from_secs(31));
+    let probes: Vec<&Interval> = intervals
+        .iter()
+        .filter(|interval| matches!(interval.state, State::ProbeRtt { .. }))
+        .collect();
     let [first, second, third] = probes[..] else { panic!("{} probes", probes.len()) };
     assert!((first.from.as_secs_f64() - 10.04).abs() < 0.002, "{first:?}");
     for (probe, next) in [(first, second), (second, third)] {
         assert!((next.from - probe.until).as_secs_f64() - 10.0 < 0.042, "{next:?}");
-        assert!(probe.lasts() > 236.0 && probe.lasts() < 242.0 + 54.0 - 46.0 + 40.0, "{probe:?}");
+        assert!(
+            probe.duration_ms() > 236.0 && probe.duration_ms() < 242.0 + 54.0 - 46.0 + 40.0,
+            "{probe:?}"
+        );
     }
     // A probe costs what it does not send: about 0.23 of 10.25 s; the rest of the time a queue waits.
     assert!(path.0.delivered > 31_000 * 97 / 100, "{} segments in 31 s", path.0.delivered);

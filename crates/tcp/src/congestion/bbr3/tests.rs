@@ -14,7 +14,7 @@ use crate::congestion::{CongestionControl, SlowStart};
 use crate::delivery::DeliveryRate;
 use optcp_units::{Duration, Time};
 
-type Stay = one_link::Stay<State>;
+type Interval = one_link::Interval<State>;
 
 const DOWN: State = State::ProbeBw(Phase::Down);
 const CRUISE: State = State::ProbeBw(Phase::Cruise);
@@ -40,16 +40,16 @@ fn per_ms(segments: u64) -> Bandwidth {
 struct Path(OneLink);
 
 impl Path {
-    fn new(room: u32) -> Self {
+    fn new(queue_limit: u32) -> Self {
         let config = one_link::config(CongestionKind::Bbr3);
-        Path(OneLink::new(config, room, Duration::ZERO))
+        Path(OneLink::new(config, queue_limit, Duration::ZERO))
     }
 
     fn bbr(&self) -> &Bbr3 {
         bbr(self.0.control())
     }
 
-    fn run(&mut self, end: Time) -> Vec<Stay> {
+    fn run(&mut self, end: Time) -> Vec<Interval> {
         self.0.run(end, |control| match bbr(control).state {
             State::ProbeRtt { .. } => State::ProbeRtt { until: None, round: false },
             State::Drain { .. } => State::Drain { since: 0 },
@@ -73,14 +73,14 @@ impl Path {
 /// = 81.2 ms.
 #[test]
 fn startup_fills_the_pipe_and_drain_empties_the_queue() {
-    let stays = Path::new(1000).run(ms(1_000));
-    let [startup, drain, ..] = stays[..] else { panic!("two states are over") };
+    let intervals = Path::new(1000).run(ms(1_000));
+    let [startup, drain, ..] = intervals[..] else { panic!("two states are over") };
     assert_eq!((startup.state, drain.state), (State::Startup, State::Drain { since: 0 }));
-    assert!((80..=90).contains(&startup.greatest_flight), "{startup:?}");
-    assert!(startup.lasts() > 4.0 * 40.0 && startup.lasts() < 6.0 * 40.0 + 3.0 * 88.0);
+    assert!((80..=90).contains(&startup.max_flight), "{startup:?}");
+    assert!(startup.duration_ms() > 4.0 * 40.0 && startup.duration_ms() < 6.0 * 40.0 + 3.0 * 88.0);
     let unsent = f64::from(startup.flight - 81);
     assert_eq!(drain.flight, 40);
-    assert!((drain.lasts() - unsent - 81.2).abs() < 2.0, "{drain:?}");
+    assert!((drain.duration_ms() - unsent - 81.2).abs() < 2.0, "{drain:?}");
 }
 
 /// Section 5.3.1.2: the first RTT's ten segments at 2.77 times their rate, without the margin (section 5.6.2):
@@ -123,33 +123,34 @@ fn the_rate_is_the_bandwidth_times_the_gain_of_the_state() {
 /// segments, or 39 by the random draw. The RTTs of DOWN take 40 ms to 76 ms.
 #[test]
 fn bandwidth_is_probed_for_in_cycles() {
-    let stays = Path::new(1000).run(ms(5_000));
-    let stays: Vec<Stay> = stays.into_iter().filter(|stay| stay.from > ms(600)).collect();
-    assert!(stays.len() >= 7, "{} phases", stays.len());
+    let intervals = Path::new(1000).run(ms(5_000));
+    let intervals: Vec<Interval> =
+        intervals.into_iter().filter(|interval| interval.from > ms(600)).collect();
+    assert!(intervals.len() >= 7, "{} phases", intervals.len());
     let next = |state| match state {
         DOWN => CRUISE,
         CRUISE => REFILL,
         REFILL => State::UP,
         _ => DOWN,
     };
-    for pair in stays.windows(2) {
+    for pair in intervals.windows(2) {
         assert_eq!(pair[1].state, next(pair[0].state));
-        let (stay, lasts) = (pair[1], pair[1].lasts());
-        match stay.state {
+        let (interval, duration_ms) = (pair[1], pair[1].duration_ms());
+        match interval.state {
             DOWN => {
                 let want = f64::from(pair[0].flight - 40) / 0.109;
-                assert!((lasts - want).abs() < 1.0 / 0.109, "{stay:?}, {want}");
-                assert_eq!(stay.flight, 40);
+                assert!((duration_ms - want).abs() < 1.0 / 0.109, "{interval:?}, {want}");
+                assert_eq!(interval.flight, 40);
             }
             CRUISE => {
-                let wait = pair[0].lasts() + lasts;
+                let wait = pair[0].duration_ms() + duration_ms;
                 assert!((1_640.0..1_745.0).contains(&wait), "{wait} ms from DOWN to REFILL");
-                assert!(stay.greatest_flight <= 41);
+                assert!(interval.max_flight <= 41);
             }
-            REFILL => assert!((lasts - 41.0).abs() < 1.0, "{stay:?}"),
+            REFILL => assert!((duration_ms - 41.0).abs() < 1.0, "{interval:?}"),
             _ => {
-                assert!((lasts - 152.2).abs() < 2.0, "{stay:?}");
-                assert!((76..=78).contains(&stay.greatest_flight), "{stay:?}");
+                assert!((duration_ms - 152.2).abs() < 2.0, "{interval:?}");
+                assert!((76..=78).contains(&interval.max_flight), "{interval:?}");
             }
         }
     }
@@ -160,11 +161,11 @@ fn bandwidth_is_probed_for_in_cycles() {
 fn with_a_long_rtt_probes_follow_the_clock() {
     let mut path = Path::new(2000);
     path.0.propagation = Duration::from_ms(199);
-    let stays = path.run(ms(20_000));
+    let intervals = path.run(ms(20_000));
     let mut waits = 0;
-    for three in stays
+    for three in intervals
         .windows(3)
-        .filter(|three| three[1..].iter().map(|stay| stay.state).eq([CRUISE, REFILL]))
+        .filter(|three| three[1..].iter().map(|interval| interval.state).eq([CRUISE, REFILL]))
     {
         // Behind DRAIN and PROBE_RTT the flight is small enough for CRUISE at once.
         let begin = if three[0].state == DOWN { three[0].from } else { three[1].from };
@@ -199,9 +200,9 @@ fn probe_waits_depend_on_clock_phase() {
 #[test]
 fn minimum_rtt_is_probed_every_five_seconds() {
     let mut path = Path::new(1000);
-    let stays = path.run(ms(31_000));
-    let is_probe = |stay: &&Stay| matches!(stay.state, State::ProbeRtt { .. });
-    let probes: Vec<&Stay> = stays.iter().filter(is_probe).collect();
+    let intervals = path.run(ms(31_000));
+    let is_probe = |interval: &&Interval| matches!(interval.state, State::ProbeRtt { .. });
+    let probes: Vec<&Interval> = intervals.iter().filter(is_probe).collect();
     assert_eq!(probes.len(), 5);
     assert!((probes[0].from.as_secs_f64() - 5.04).abs() < 0.002, "{:?}", probes[0]);
     for pair in probes.windows(2) {
@@ -209,7 +210,7 @@ fn minimum_rtt_is_probed_every_five_seconds() {
         assert!((5.0..5.002).contains(&between), "{between}");
     }
     for probe in probes {
-        assert!(probe.lasts() >= 219.0 && probe.lasts() < 222.0, "{probe:?}");
+        assert!(probe.duration_ms() >= 219.0 && probe.duration_ms() < 222.0, "{probe:?}");
         assert_eq!(probe.flight, 20);
     }
     // Each probe leaves out 20 of 40 segments for 200 ms, and the shortfall of the flight: 0.1 s of
@@ -320,7 +321,7 @@ fn the_bandwidth_follows_the_path() {
     assert!(path.bbr().max.get() > per_ms(10).times(Gain(95, 100)), "{:?}", path.bbr().max);
     path.reach(CRUISE, path.0.now);
     path.0.service = Duration::from_ms(1);
-    path.0.room = 100;
+    path.0.queue_limit = 100;
     let now = path.0.now;
     path.run(now + Duration::from_secs(9));
     assert!(path.bbr().max.get() < per_ms(1).times(Gain(105, 100)), "{:?}", path.bbr().max);
