@@ -107,7 +107,7 @@ fn names(plan: &Plan, observed: &ObservePlan, of: Names) -> Vec<String> {
         }
         Names::Groups => plan.groups.clone(),
         Names::Flows => plan.flows.iter().map(|flow| flow.name.clone()).collect(),
-        Names::ChosenPorts => observed_ports(plan, observed).into_iter().map(port).collect(),
+        Names::ChosenLinks => observed_ports(plan, observed).into_iter().map(port).collect(),
         Names::Ports => all_hops(plan).map(port).collect(),
         Names::These(names) => names,
     }

@@ -96,7 +96,7 @@ impl Observed for Bursts {
     fn findings(&self) -> Findings {
         let rows = self.rows.rows();
         Findings {
-            names: vec![("ports", Names::ChosenPorts)],
+            names: vec![("ports", Names::ChosenLinks)],
             columns: vec![
                 times(rows, |row| row.at),
                 index("port", u32s(rows, |row| row.port), "ports"),

@@ -92,8 +92,8 @@ pub enum Names {
     Groups,
     /// All flows.
     Flows,
-    /// Chosen ports or fibres.
-    ChosenPorts,
+    /// Chosen link directions: ports or fibres.
+    ChosenLinks,
     /// All ports.
     Ports,
     /// Given names.

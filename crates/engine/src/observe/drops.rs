@@ -36,7 +36,7 @@ impl Observed for Drops {
         let reasons = index("reason", u8s(self.0.rows(), |row| row.extra as u8), "reasons");
         Findings {
             names: vec![
-                ("ports", Names::ChosenPorts),
+                ("ports", Names::ChosenLinks),
                 ("groups", Names::Groups),
                 ("reasons", Names::these(&DropReason::ALL.map(DropReason::name))),
             ],

@@ -9,7 +9,7 @@ use super::observed::{Keys, Links, Observed, Watched};
 use super::observer::Counters;
 use super::readings::Readings;
 
-/// Tallies of chosen fibres at the ends of the intervals [i T, (i + 1) T).
+/// Tallies of chosen fibres at the ends of the intervals [`after` + i T, `after` + (i + 1) T).
 #[derive(Clone, Debug)]
 pub(super) struct Fibres {
     /// Fibres with their numbers of wavelengths.
@@ -42,7 +42,7 @@ impl Observed for Fibres {
             utilisation(self.fibres[fibre].1, length, before, after)
         };
         Findings {
-            names: vec![("fibres", Names::ChosenPorts)],
+            names: vec![("fibres", Names::ChosenLinks)],
             columns: vec![
                 column("bursts", U64(readings.growth(|tally| tally.bursts))),
                 column("bytes", U64(readings.growth(|tally| tally.bytes))),

@@ -32,7 +32,7 @@ impl Observed for Load {
 
     fn findings(&self) -> Findings {
         Findings {
-            names: vec![("ports", Names::ChosenPorts)],
+            names: vec![("ports", Names::ChosenLinks)],
             columns: vec![column("bytes", Values::U64(self.bytes.clone()))],
         }
     }

@@ -33,7 +33,7 @@ impl Observed for Marks {
 
     fn findings(&self) -> Findings {
         Findings {
-            names: vec![("ports", Names::ChosenPorts), ("groups", Names::Groups)],
+            names: vec![("ports", Names::ChosenLinks), ("groups", Names::Groups)],
             columns: self.0.columns(),
         }
     }

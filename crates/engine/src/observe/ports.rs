@@ -9,7 +9,7 @@ use super::observed::{Keys, Links, Observed, Watched};
 use super::observer::Counters;
 use super::readings::Readings;
 
-/// Tallies of chosen ports at the ends of the intervals [i T, (i + 1) T).
+/// Tallies of chosen ports at the ends of the intervals [`after` + i T, `after` + (i + 1) T).
 #[derive(Clone, Debug)]
 pub(super) struct Ports {
     ports: Vec<PortId>,
@@ -37,7 +37,7 @@ impl Observed for Ports {
         let readings = &self.readings;
         let longest = readings.rows(|_, _, _, after| after.longest);
         Findings {
-            names: vec![("ports", Names::ChosenPorts)],
+            names: vec![("ports", Names::ChosenLinks)],
             columns: vec![
                 column("packets", U64(readings.growth(|tally| tally.packets))),
                 column("bytes", U64(readings.growth(|tally| tally.bytes))),

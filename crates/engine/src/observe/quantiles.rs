@@ -97,7 +97,7 @@ impl Quantiles {
         let whole = |name, values: &Vec<u64>| column(name, Values::U64(values.clone()));
         let quantiles = QUANTILES.iter().zip(&self.quantiles);
         Findings {
-            names: vec![("ports", Names::ChosenPorts)],
+            names: vec![("ports", Names::ChosenLinks)],
             columns: [
                 whole("packets", &self.packets),
                 column("mean_ps", Values::F64(self.means())),

@@ -76,7 +76,7 @@ impl Observed for Queue {
 
     fn findings(&self) -> Findings {
         Findings {
-            names: vec![("ports", Names::ChosenPorts)],
+            names: vec![("ports", Names::ChosenLinks)],
             columns: vec![
                 column("mean_packets", Values::F64(self.means())),
                 column("max_packets", Values::U32(self.maximum.clone())),

@@ -63,7 +63,7 @@ impl Observed for SegmentsPerBurst {
         let rows: Vec<(u32, u32, u64)> =
             (0..).zip(&self.histograms).flat_map(rows_of_port).collect();
         Findings {
-            names: vec![("ports", Names::ChosenPorts)],
+            names: vec![("ports", Names::ChosenLinks)],
             columns: vec![
                 index("port", u32s(&rows, |row| row.0), "ports"),
                 column("segments", u32s(&rows, |row| row.1)),

@@ -143,9 +143,9 @@ impl Transit {
             Some(behind.first_port(on))
         };
         if let Some((entry, first_port)) = self.take(key, at_end) {
-            let took = (now - entry.since).as_ps();
-            self.times.add(entry.queue, now, took);
-            self.times.add(first_port, now, took);
+            let delay_ps = (now - entry.since).as_ps();
+            self.times.add(entry.queue, now, delay_ps);
+            self.times.add(first_port, now, delay_ps);
         }
     }
 
