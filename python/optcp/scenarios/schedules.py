@@ -103,8 +103,8 @@ def bands(resolved: Mapping[str, Any], start_ps: int, end_ps: int) -> list[Band]
 def shown_interval(resolved: Mapping[str, Any]) -> tuple[int, int] | None:
     """Return start and end, in ps, of the part of the run in which plots show schedules.
 
-    It is the first period of the schedule with the longest period, cut at the end of the run; the whole run if no
-    schedule repeats; ``None`` without schedules.
+    This is the first period of the schedule with the longest period, cut at the end of the run. If no schedule repeats,
+    it is the whole run; without schedules, ``None``.
     """
     schedules = resolved.get("schedules", ())
     periods = [one for one in schedules if one["period_ps"] is not None]
