@@ -114,7 +114,7 @@ pub fn sightings(failures: &[Failure], timing: &Timing) -> Vec<LinkDetection> {
             let up = failure.repair.map(|repair| repair + timing.detection_up);
             let last = seen.iter_mut().rfind(|sighting| sighting.hop == hop);
             if let Some(last) = last.filter(|last| last.up.is_none_or(|up| failure.at < up)) {
-                last.up = last.up.and(up);
+                last.up = last.up.zip(up).map(|(before, up)| before.max(up));
                 continue;
             }
             let down = failure.at + timing.detection;

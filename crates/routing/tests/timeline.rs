@@ -185,6 +185,15 @@ fn a_link_that_flaps_before_its_repair_is_seen_stays_down() {
     assert_eq!(sightings(&two, &timing()).len(), 4);
 }
 
+/// A failure of a node within a longer failure of its link, 0 to 3 s and 1 to 2 s: the link is down until 3 s plus the
+/// detection of 7 ms.
+#[test]
+fn failure_within_a_longer_one_does_not_end_it() {
+    let seen = sightings(&[failure(0, Some(3000)), failure(1000, Some(2000))], &timing());
+    assert!(seen.iter().all(|seen| (seen.down, seen.up) == (at(5), Some(at(3007)))), "{seen:?}");
+    assert_eq!(seen.len(), 2);
+}
+
 #[test]
 fn failure_of_one_direction_is_detected_by_its_sender() {
     let one_way = Failure { directions: [true, false], ..failure(2000, Some(2990)) };
