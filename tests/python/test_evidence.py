@@ -11,7 +11,7 @@ import pytest
 
 from optcp import stats
 from optcp.errors import InputError
-from optcp_papers.evidence import EXPERIMENTS, bbr_share, friendliness, mechanisms, outside, page, public
+from optcp_papers.evidence import EXPERIMENTS, bbr_share, friendliness, mechanisms, outside, page, public, summary
 from optcp_papers.evidence.base import Result
 from optcp_papers.evidence.run import select
 from optcp_papers.evidence.variants import VARIANTS
@@ -80,8 +80,14 @@ def test_figure_applies_to_rows_that_include_its_key():
 
 def test_the_page_is_made_from_the_stored_results():
     """`make evidence` renews the page."""
-    written = (ROOT / "docs" / "details" / "tcp-evidence.md").read_text(encoding="utf-8")
-    assert written == page.render(page.read_results(STORED))
+    stored_results = page.read_results(STORED)
+    folder = ROOT / "docs" / "details"
+    assert (folder / "tcp-evidence.md").read_text(encoding="utf-8") == summary.render(stored_results)
+    assert (folder / "tcp-evidence-details.md").read_text(encoding="utf-8") == page.render(stored_results)
+
+
+def test_summary_is_short():
+    assert len((ROOT / "docs" / "details" / "tcp-evidence.md").read_text(encoding="utf-8").split()) <= 600
 
 
 def test_every_experiment_is_stored_and_reads_back(results):
@@ -170,7 +176,7 @@ def test_own_derivations_are_listed_separately(results):
 
 def test_mechanism_without_external_evidence_is_marked(results):
     lines = mechanisms.shown(list(results.values()))
-    written = (ROOT / "docs" / "details" / "tcp-evidence.md").read_text(encoding="utf-8")
+    written = (ROOT / "docs" / "details" / "tcp-evidence-details.md").read_text(encoding="utf-8")
     tables = re.findall(r"^## Mechanisms: .*?(?=^## )", written, re.MULTILINE | re.DOTALL)
     for (family, name), found in mechanisms.standing(lines).items():
         places = [
@@ -182,7 +188,7 @@ def test_mechanism_without_external_evidence_is_marked(results):
 
 
 def test_the_page_counts_the_public_scripts_of_the_table():
-    written = (ROOT / "docs" / "details" / "tcp-evidence.md").read_text(encoding="utf-8")
+    written = (ROOT / "docs" / "details" / "tcp-evidence-details.md").read_text(encoding="utf-8")
     section = written.partition(f"## {public.TITLE}\n")[2].partition("\n## ")[0]
     for suite in public.suites():
         assert len({script.path for script in suite.scripts}) == len(suite.scripts)

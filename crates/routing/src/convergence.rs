@@ -103,7 +103,7 @@ impl Timing {
 
 /// Returns the detections of each link direction, in order of time. A failure repaired by its detection time
 /// is ignored. A failure before the router has detected the previous repair of this direction continues the
-/// previous one.
+/// previous one. It ends with the later repair.
 #[must_use]
 pub fn link_detections(failures: &[Failure], timing: &Timing) -> Vec<LinkDetection> {
     let mut failures = failures.to_vec();
@@ -115,7 +115,7 @@ pub fn link_detections(failures: &[Failure], timing: &Timing) -> Vec<LinkDetecti
             let up = failure.repair.map(|repair| repair + timing.detection_up);
             let last = detections.iter_mut().rfind(|detection| detection.hop == hop);
             if let Some(last) = last.filter(|last| last.up.is_none_or(|up| failure.at < up)) {
-                last.up = last.up.and(up);
+                last.up = last.up.zip(up).map(|(before, up)| before.max(up));
                 continue;
             }
             let down = failure.at + timing.detection;

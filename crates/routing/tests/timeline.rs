@@ -185,6 +185,19 @@ fn link_that_fails_before_its_repair_is_detected_stays_down() {
     assert_eq!(link_detections(&two, &timing()).len(), 4);
 }
 
+/// A failure from 1 to 2 s within a longer one of the same link, from 0 to 3 s. The link is down until 3 s plus the
+/// detection of 7 ms.
+#[test]
+fn failure_within_a_longer_one_does_not_end_it() {
+    let detections =
+        link_detections(&[failure(0, Some(3000)), failure(1000, Some(2000))], &timing());
+    assert_eq!(detections.len(), 2);
+    assert!(
+        detections.iter().all(|one| (one.down, one.up) == (at(5), Some(at(3007)))),
+        "{detections:?}"
+    );
+}
+
 #[test]
 fn failure_of_one_direction_is_detected_by_its_sender() {
     let one_way = Failure { directions: [true, false], ..failure(2000, Some(2990)) };

@@ -1,4 +1,4 @@
-"""Page of evidence, rendered from stored results and the table of mechanisms."""
+"""Detailed page of evidence, rendered from stored results and the table of mechanisms."""
 
 from __future__ import annotations
 
@@ -21,17 +21,16 @@ HEADINGS = {"world": "set-up"}
 """Headings of parts of a key, where they differ."""
 
 HEAD = """\
-# TCP: evidence from outside
+# TCP: evidence in detail
 
-Evidence for each part of the TCP model from sources outside of this project: runs of other programs, recorded kernels,
-scripts and published figures. Values that the project derived itself from an RFC, a paper or the behaviour of Linux are
+Every comparison of the TCP model with a source outside of this project. [The summary](tcp-evidence.md) has the counts
+and the largest differences. Values that the project derived itself from an RFC, a paper or the behaviour of Linux are
 listed separately. They only show that the model follows the authors' interpretation of these sources. The page
 [TCP](../reference/tcp.md) describes each mechanism.
 """
 MADE = """\
-`optcp evidence --write-page docs/details/tcp-evidence.md` (`make evidence`) generates this page from the results in
-[`evidence`](evidence) and from `papers/optcp_papers/evidence/data/mechanisms.toml`; do not edit it. Nothing in the
-model is tuned to a figure on it.
+`optcp evidence --write-page docs/details/tcp-evidence.md` (`make evidence`) generates this page and the summary from
+the results in [`evidence`](evidence) and from `papers/optcp_papers/evidence/data/mechanisms.toml`; do not edit them.
 """
 
 

@@ -14,7 +14,7 @@ from optcp.errors import InputError, nearest
 from optcp.stats import Interval
 from optcp.study import StudyResult, execute
 from optcp.study.pool import Jobs, Progress
-from optcp_papers.evidence import EXPERIMENTS, outside
+from optcp_papers.evidence import EXPERIMENTS, outside, summary
 from optcp_papers.evidence import page as pages
 from optcp_papers.evidence.base import Compared, Experiment, Provenance, Result, Row, Runs
 
@@ -97,8 +97,10 @@ def _cells(studies: Iterable[StudyResult]) -> dict[str, Any]:
 
 
 def write_page(page: Path, results: Sequence[Result]) -> None:
-    """Store the results next to the page, and render the page from all stored results."""
+    """Store the results next to the page, and render the summary and the details from all stored results."""
     folder = page.parent / pages.FOLDER
     for result in results:
         write_text(folder / f"{result.experiment}.json", result.to_json())
-    write_text(page, pages.render(pages.read_results(folder)))
+    everything = pages.read_results(folder)
+    write_text(page, summary.render(everything))
+    write_text(page.with_stem(f"{page.stem}-details"), pages.render(everything))

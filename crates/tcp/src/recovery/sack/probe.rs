@@ -6,8 +6,8 @@
 //! probe that repaired the only loss halves the window.
 //!
 //! # References
-//! RFC 8985 section 7. As in Linux, with a timer wheel, a probe that a transmission schedules is at most one RTO later
-//! than the last transmission of the oldest segment.
+//! RFC 8985 section 7. With a timer wheel, a transmission schedules the probe as in Linux: at most one RTO after the last
+//! transmission of the oldest segment.
 //!
 //! # Parameters
 //! `tail_loss_probe`.
