@@ -185,7 +185,7 @@ fn a_link_that_flaps_before_its_repair_is_seen_stays_down() {
     assert_eq!(sightings(&two, &timing()).len(), 4);
 }
 
-/// A failure of a node within a longer failure of its link, 0 to 3 s and 1 to 2 s: the link is down until 3 s plus the
+/// A failure from 1 to 2 s within a longer one of the same link, from 0 to 3 s. The link is down until 3 s plus the
 /// detection of 7 ms.
 #[test]
 fn failure_within_a_longer_one_does_not_end_it() {
