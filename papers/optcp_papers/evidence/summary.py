@@ -26,8 +26,8 @@ page [TCP](../reference/tcp.md) describes each mechanism.
 KERNEL = """\
 ## Recorded Linux kernels
 
-A run is one set-up with one congestion control, simulated with ten seeds and recorded three to five times. All figures
-of a run are completion time, losses, retransmissions, ssthresh, window and, after an outage, the stall.
+A run is one set-up with one congestion control, simulated with ten seeds and recorded three to five times. Its figures
+are completion time, losses, retransmissions, ssthresh, window and, after an outage, the stall.
 """
 LIMITS = """\
 * **One kernel.** Linux 6.18 with 250 Hz, no `fq` and no GRO, on a link between two TUN devices. Servers often have
