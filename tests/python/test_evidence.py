@@ -87,7 +87,8 @@ def test_the_page_is_made_from_the_stored_results():
 
 
 def test_summary_is_short():
-    assert len((ROOT / "docs" / "details" / "tcp-evidence.md").read_text(encoding="utf-8").split()) <= 600
+    written = (ROOT / "docs" / "details" / "tcp-evidence.md").read_text(encoding="utf-8")
+    assert sum(any(map(str.isalnum, word)) for word in written.split()) <= 600
 
 
 def test_every_experiment_is_stored_and_reads_back(results):

@@ -129,7 +129,7 @@ def test_a_flow_is_measured_from_its_first_data():
         "stall_s": [0.2, 0.7],
         "acks": 3,
         "ssthresh": [7, 9],
-        "greatest_cwnd": 10,
+        "maximum_cwnd": 10,
         "last_cwnd": 7,
         "cwnd": [10, 5],
         "acked": [0, 1],

@@ -60,6 +60,45 @@ def test_run_matches_stored_run(result, name):
     assert ours == [cell["metrics_sha256"] for cell in stored]
 
 
+@pytest.mark.parametrize(
+    ("name", "control"),
+    [
+        # The timer wheel: an RTO of about 300 ms is up to 32 ms late.
+        ("steady-300-ms", "cubic"),
+        # Repeated RTOs of up to 64 ticks of lateness.
+        ("steady-5-s", "reno"),
+        # The probe is at most one RTO later than the oldest segment.
+        ("far-300-ms", "reno"),
+        # The ACK of a spurious retransmission echoes an old timestamp.
+        ("acks-1-s", "reno"),
+        ("slow-start-1-s", "reno"),
+    ],
+)
+def test_each_rule_resumes_when_the_kernel_does(name, control):
+    ours = [outages.simulated(kernel.scenario(WORLDS[name], control).run(seed=seed), WORLDS[name]) for seed in range(5)]
+    theirs = [did.stall_s[1] for did in outages.recorded(name, control)]
+    median = sorted(did.stall_s[1] for did in ours)[2]
+    assert 0.98 * min(theirs) <= median <= 1.02 * max(theirs)
+
+
+@pytest.mark.parametrize(
+    ("name", "control", "low", "high"),
+    [
+        # A partial ACK of an original undoes nothing while retransmissions are in flight: the kernel has 9 to 18.
+        ("burst-overtakes", "cubic", 3, 18),
+        # Duplicates count as delivered: without them the bandwidth stays, and 340 segments are retransmitted.
+        ("delay-spike", "bbr", 1000, 2000),
+    ],
+)
+def test_undone_recoveries_retransmit_about_as_much(name, control, low, high):
+    world = worlds()[name]
+    ours = kernel.measured(kernel.scenario(world, control).run(seed=2), "first", world).retransmissions
+    theirs = [run.retransmissions for (run,) in kernel.repetitions(name, control)]
+    assert low <= min(theirs)
+    assert max(theirs) <= high
+    assert low <= ours <= high
+
+
 def test_outages_become_failures_of_one_direction_or_both():
     """`data` outages fail the way to the receiver, `acks` outages the way back."""
     world = WORLDS["steady-200-ms"]

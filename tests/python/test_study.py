@@ -86,6 +86,14 @@ def test_a_shared_study_runs_once_and_is_reduced_once(scenario, tmp_path, silent
     assert longer.once(reduce) == 2
 
 
+def test_equal_scenarios_under_other_names_each_find_their_runs(scenario, tmp_path, silent):
+    """The sum of 5 and 5 ms is another text for 10 ms: other names of cells, the same scenarios."""
+    path = scenario()
+    studies = [Study(grid(path, delays), seeds=seeds) for delays, seeds in ((["10 ms"], 2), (["2 * 5 ms"], 3))]
+    first, second = execute(studies, tmp_path / "runs", 2, silent)
+    assert digests(first) == [row[:1] for row in digests(second)][:2]
+
+
 def test_results_do_not_depend_on_jobs_or_on_sharing_warm_ups(scenario, tmp_path, silent):
     found = []
     for name, jobs, fork in (("one", 1, True), ("four", 4, True), ("apart", 2, False)):

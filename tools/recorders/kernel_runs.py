@@ -237,7 +237,7 @@ def measured(
         "stall_s": [since(time) for time in longest_stall(begin, acks, failed)],
         "acks": len(acks),
         "ssthresh": thresholds,
-        "greatest_cwnd": max(int(row[2]) for row in rows),
+        "maximum_cwnd": max(int(row[2]) for row in rows),
         "last_cwnd": int(rows[-1][2]),
         "cwnd": [int(rows[place][2]) for place in at],
         "acked": [max(0, round(rows[place][4] / MSS_BYTES)) for place in at],

@@ -130,15 +130,15 @@ OUTAGES = Experiment(
     digits=3,
     source=Runs("kernel_outages.toml", studies, find),
     about=(
-        "The profile `linux-6` with CUBIC, Reno and BBR after outages of 10 ms to 10 s, compared with Linux 6.18: in "
-        "slow start, with a full queue, in recovery and in congestion avoidance, in one direction or both, with and "
-        "without a longer or shorter backup path, and twice in a row. "
-        "`papers/optcp_papers/evidence/data/kernel_outages.toml` describes the set-ups. They were recorded like those "
-        "of [Linux's own TCP](#linuxs-own-tcp), three times each; `kernel_outages.json` holds every repetition.",
-        "The stall is the longest time without an ACK of new data that ends after the outage begins; its end is the "
-        "column `new ACK (s)`. Times count from the first data. Windows are in segments: `before` is the last one "
-        "0.1 s or more before the stall, `after` the mean of the second after it, every 0.1 s. The timers of both "
-        "hosts tick at random phases, in the kernel and here, so that repetitions differ: ours is the median of ten "
-        "runs with their range, the kernel's range is in parentheses.",
+        "The profile `linux-6` with CUBIC, Reno and BBR after outages of 10 ms to 10 s, compared with Linux 6.18. The "
+        "outages begin in slow start, with a full queue, in recovery or in congestion avoidance. They concern one "
+        "direction or both, with or without a longer or shorter backup path, and some happen twice in a row. "
+        "`papers/optcp_papers/evidence/data/kernel_outages.toml` describes the set-ups. They were recorded three times "
+        "each, like the set-ups of [Linux's own TCP](#linuxs-own-tcp). `kernel_outages.json` holds every repetition.",
+        "The stall is the longest time without an ACK of new data that ends after the outage begins. Its end is the "
+        "column `new ACK (s)`. Times count from the first data. Windows are in segments. `before` is the last window "
+        "0.1 s or more before the stall, and `after` the mean of the second after it, every 0.1 s. The timers of both "
+        "hosts tick at random phases, in the kernel and here, so repetitions differ. Ours is the median of ten runs "
+        "with their range. The kernel's range is in parentheses.",
     ),
 )

@@ -190,9 +190,12 @@ class Grid:
 
     @functools.cached_property
     def hash(self) -> str:
-        """SHA-256 of all that determines stored runs: scenarios, axes, digest, fork, engine, compiled simulator."""
+        """SHA-256 of all that determines stored runs.
+
+        These are scenarios with the names of their cells, axes, digest, fork, engine, and the compiled simulator.
+        """
         parts: list[Any] = [extension_sha256(), self.digest, self.fork, self.engine, *self.columns]
-        parts += [branch.scenario.sha256 for branch in self.branches]
+        parts += [[branch.id, branch.scenario.sha256] for branch in self.branches]
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
 

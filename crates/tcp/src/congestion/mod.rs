@@ -185,12 +185,12 @@ controllers! { $
     "westwood" => westwood::Westwood in Box<Westwood>: "Reno, but a loss reduces the window to the recent bandwidth times the minimum RTT", "Grieco and Mascolo 2004; Linux";
     "bbr3" => bbr3::Bbr3 in Box<Bbr3>: "BBR version 3: probes for bandwidth every 2 to 3 s or after at most 63 RTTs, and reacts to losses above 2 %", "draft-ietf-ccwg-bbr-06";
     "htcp" => htcp::HTcp in Box<HTcp>: "faster growth with the time since the last loss; a loss scales the window by minimum RTT / maximum RTT", "Leith and Shorten 2004; Linux";
-    "hybla" => hybla::Hybla in Hybla: "growth as with an RTT of 25 ms; window halved after a loss", "Caini and Firrincieli 2004; Linux";
+    "hybla" => hybla::Hybla in Hybla: "growth as with an RTT of 25 ms; window halved after a loss", "Caini and Firrincieli 2004; Linux, but recorded runs differ in 5 of 12 figures";
     "veno" => veno::Veno in Veno: "Reno, but factor 4/5 after a loss with fewer than three segments in queues", "Fu and Liew 2003; Linux";
     "bic" => bic::Bic in Bic: "binary search for the window before the last loss, in steps of a quarter of the distance; factor 4/5 after a loss", "Xu, Harfoush and Rhee 2004; Linux";
     "yeah" => yeah::Yeah in Box<Yeah>: "Scalable TCP while few segments are queued, else Reno; removes queues above 80 segments", "Baiocchi, Castellani and Vacirca 2007; Linux";
     "nv" => nv::Nv in Box<Nv>: "keeps ten segments more than rate times minimum RTT; factor 4/5 after a loss", "Brakmo 2010; Linux";
-    "lp" => lp::Lp in Box<Lp>: "Reno that yields when one-way delays increase", "Kuzmanovic and Knightly 2003; Linux";
+    "lp" => lp::Lp in Box<Lp>: "Reno that yields when one-way delays increase", "Kuzmanovic and Knightly 2003; recorded runs of Linux differ in all figures";
     "cdg" => cdg::Cdg in Box<Cdg>: "random backoff, more likely with increasing RTT gradient; else Reno", "Hayes and Armitage 2011; Linux";
     "dctcp" => dctcp::Dctcp in Box<Dctcp>: "Reno, but marks reduce the window by half the smoothed share of marked segments", "RFC 8257; Linux";
     "prague" => prague::Prague in Box<Prague>: "DCTCP with fractional segments, pacing, and growth as with RTTs of at least 25 ms", "draft-briscoe-iccrg-prague-congestion-control-04; Linux's tcp_prague";

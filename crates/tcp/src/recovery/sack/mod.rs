@@ -395,6 +395,9 @@ impl Recovery for Sack {
         };
         self.look_at_probe(tcb, ack, duplicate, !advanced && delivery.segments == 0);
         self.holds = advanced && self.fills_hole_with_original(tcb, ack);
+        // A recovery changes its phase first. The repair after an RTO does not: recorded kernels do not test the segments
+        // again that it declared lost before it was undone.
+        let before_change = (self.phase != Phase::Recovery).then(|| self.detect(tcb, now));
 
         let phase_before = self.phase;
         if tcb.ecn.is_some() {
@@ -406,9 +409,11 @@ impl Recovery for Sack {
         // As in Linux, a reduction is not undone while retransmissions are in flight.
         let answers = advanced && !(self.holds && self.board.resent() > 0);
         self.change_phase(tcb, AckReport { ack, advanced, answers, delivery });
-        // Losses are detected in the new phase.
-        let NewLosses { lost, again } =
-            if self.holds { NewLosses::default() } else { self.detect(tcb, now) };
+        let NewLosses { lost, again } = match before_change {
+            Some(losses) => losses,
+            None if self.holds => NewLosses::default(),
+            None => self.detect(tcb, now),
+        };
         self.recover(tcb, before, again);
         if tcb.ecn.is_some() && self.phase == Phase::Open {
             self.reduce_for_mark(tcb, before);
