@@ -139,7 +139,7 @@ def _groups(runs: Sequence[KernelRun]) -> str:
         "all figures in range",
         "completion in range or 1 %",
         "median difference",
-        "of stalls",
+        "median of stalls",
     ]
     acks = [run.gap("new ACK (s)") for run in runs if run.experiment == outages.NAME]
     resumed = sum(abs(gap) <= 2 * NEAR_SHARE for gap in acks)
