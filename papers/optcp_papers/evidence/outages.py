@@ -11,6 +11,7 @@ import numpy as np
 from optcp.data.axes import Axis
 from optcp.scenarios.run import Run
 from optcp.stats import Interval
+from optcp.stats.quantiles import sample_quantile
 from optcp_papers.evidence import kernel, outside
 from optcp_papers.evidence.base import Experiment, Figures, Found, Runs, Studies
 from optcp_papers.evidence.kernel_worlds import MSS_BYTES, World, worlds
@@ -118,7 +119,9 @@ def find(done: Found) -> Figures:
                 theirs = [repetition[number] for repetition in repetitions]
                 if theirs and np.all(np.isfinite(theirs)) and np.all(np.isfinite(ours)):
                     key = {**kernel.case(world, name, 0, control), "quantity": quantity}
-                    range_of_runs = Interval(float(np.median(ours)), float(ours.min()), float(ours.max()), ours.size)
+                    range_of_runs = Interval(
+                        sample_quantile(ours, 0.5), float(ours.min()), float(ours.max()), ours.size
+                    )
                     yield key, range_of_runs, kernel.beside(key, theirs, DIGITS)
 
 

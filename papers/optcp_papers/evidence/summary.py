@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
-import statistics
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
+from optcp.stats.quantiles import sample_quantile
 from optcp_papers.evidence import kernel, outages, outside
 from optcp_papers.evidence.base import Result, Row
 from optcp_papers.evidence.kernel_worlds import World, worlds
@@ -92,7 +94,8 @@ def kernel_runs(results: Sequence[Result]) -> list[KernelRun]:
 def render(results: Sequence[Result]) -> str:
     """Render the page."""
     runs = kernel_runs(results)
-    parts = [HEAD, _sources(results), KERNEL, _groups(runs), _worst(runs), _controls(results), "## Limits\n", LIMITS]
+    recorded = [KERNEL, _groups(runs), _worst(runs)] if runs else []
+    parts = [HEAD, _sources(results), *recorded, _controls(results), "## Limits\n", LIMITS]
     return "\n".join(part for part in parts if part)
 
 
@@ -126,11 +129,11 @@ def _groups(runs: Sequence[KernelRun]) -> str:
         "outages, an ACK per segment": [run for run in runs if run.experiment == outages.NAME],
     }
     lines = []
-    for name, listed in groups.items():
+    for name, listed in ((name, listed) for name, listed in groups.items() if listed):
         near = sum(abs(run.gap("completion (s)")) <= NEAR_SHARE for run in listed)
-        median = statistics.median(run.difference("completion (s)") for run in listed)
+        median = _median([run.difference("completion (s)") for run in listed])
         stalls = [run.difference("stall (s)") for run in listed if "stall (s)" in run.rows]
-        stall = f"{100 * statistics.median(stalls):+.2f} %" if stalls else "-"
+        stall = f"{100 * _median(stalls):+.2f} %" if stalls else "-"
         within = sum(run.is_within() for run in listed)
         lines.append([name, str(len(listed)), str(within), str(near), f"{100 * median:+.2f} %", stall])
     headings = [
@@ -148,6 +151,10 @@ def _groups(runs: Sequence[KernelRun]) -> str:
         f"stalls. After an outage the first ACK of new data is within the range or 2 % in {resumed} of {len(acks)} "
         "runs.\n"
     )
+
+
+def _median(values: Sequence[float]) -> float:
+    return sample_quantile(np.asarray(values), 0.5)
 
 
 def _figures(runs: Sequence[KernelRun]) -> Iterator[tuple[float, KernelRun, str]]:

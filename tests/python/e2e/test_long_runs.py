@@ -29,7 +29,7 @@ def test_an_experiment_prints_its_table_and_writes_the_page(command, tmp_path):
     result = json.loads((tmp_path / "out" / "buffer.json").read_text(encoding="utf-8"))
     assert {row["n"] for row in result["rows"]} == {2}
     assert json.loads((tmp_path / "evidence" / "buffer.json").read_text(encoding="utf-8")) == result
-    page = (tmp_path / "page.md").read_text(encoding="utf-8")
+    page = (tmp_path / "page-details.md").read_text(encoding="utf-8")
     assert "## One flow and the buffer in front of its bottleneck" in page
     assert "none yet" in page
 

@@ -8,8 +8,8 @@ import pytest
 INCAST = """
 stop = "60 ms"
 parameters = { tcp = "dctcp" }
-tcp.dctcp = { profile = "linux-6", congestion = "dctcp", ecn = "rfc3168" }
-tcp.cubic = { profile = "linux-6" }
+tcp.dctcp = { profile = "linux-6", congestion = "dctcp", ecn = "rfc3168", expiry = "exact" }
+tcp.cubic = { profile = "linux-6", expiry = "exact" }
 nodes = [{ group = "H", count = 32 }, { names = ["sw", "R"] }]
 flows = [{ group = "f", path = ["H", "sw", "R"], tcp = "$tcp", size = "1 MB", start = "1 ms" }]
 observe = [{ name = "ends", kind = "completions" }]

@@ -273,7 +273,7 @@ mod tests {
     fn the_page_lists_the_settings() {
         let page = include_str!("../../../../docs/developers/packetdrill.md");
         for name in HARMLESS {
-            assert!(page.contains(&format!("`{name}`")), "{name}");
+            assert!(page.split_whitespace().any(|word| word == *name), "{name}");
         }
         for (name, value) in FIXED {
             assert!(page.contains(&format!("`{name}={value}`")), "{name}");
