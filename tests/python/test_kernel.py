@@ -1,15 +1,13 @@
 """Linux in recorded set-ups: the recordings, the link that made them, and the differences of OpTCP on the page."""
 
 import json
-import shutil
-import socket
 import struct
-import subprocess
 from pathlib import Path
 
 import pytest
 
 import kernel_runs
+from link_program import NEEDS_CC, packet, running_link
 from optcp_papers.evidence import kernel, outside, page
 from optcp_papers.evidence.kernel_worlds import CONTROLS, MSS_BYTES, worlds
 
@@ -70,40 +68,21 @@ def test_run_matches_stored_run(result, name):
     assert ours == [cell["metrics_sha256"] for cell in stored]
 
 
-def packet(source, destination, sequence, *, payload=0, flags=0x10, acknowledged=0):
-    tcp = struct.pack(">HHIIBBHHH", source, destination, sequence, acknowledged, 5 << 4, flags, 65535, 0, 0)
-    ip = struct.pack(">BBHHHBBHII", 0x45, 0, 40 + payload, 0, 0, 64, socket.IPPROTO_TCP, 0, 0, 0)
-    return ip + tcp + bytes(payload)
-
-
-@pytest.mark.skipif(not shutil.which("cc"), reason="there is no C compiler")
+@NEEDS_CC
 def test_the_link_delays_loses_by_name_and_fills_its_queue(tmp_path):
     """120 kb/s, so a segment takes (40 + 1448) * 8 / 120 = 99.2 ms; two packets in the queue."""
-    program = tmp_path / "link"
-    subprocess.run(["cc", "-D_GNU_SOURCE", "-O2", "-o", program, kernel_runs.LINK], check=True)
-    ours, theirs = zip(*(socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET) for _ in range(2)), strict=True)
-    for end in theirs:
-        end.setblocking(False)
-    devices = [end.fileno() for end in theirs]
-    words = [*devices, 120_000, 2, "delay", 0, 20_000_000, 10_000_000, "lost", 0, 1, 1]
-    link = subprocess.Popen(
-        [program, *map(str, words)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, pass_fds=devices, text=True
-    )
-    sender, receiver = ours
-    receiver.settimeout(5)
-    sender.settimeout(5)
-    sender.send(packet(40000, 9000, 999, flags=2))
-    assert len(receiver.recv(2048)) == 40
-    for segment in (0, 1, 2, 3, 1):
-        sender.send(packet(40000, 9000, 1000 + MSS_BYTES * segment, payload=MSS_BYTES))
-    # The queue holds segments 0 and 2; the retransmission of 1 and segment 3 find it full.
-    got = [receiver.recv(2048) for _ in range(2)]
-    assert [struct.unpack(">I", item[24:28])[0] - 1000 for item in got] == [0, 2 * MSS_BYTES]
-    receiver.send(packet(9000, 40000, 0, acknowledged=1000 + MSS_BYTES))
-    assert len(sender.recv(2048)) == 40
-    told, _ = link.communicate()
-    for end in (*ours, *theirs):
-        end.close()
+    words = [120_000, 2, "delay", 0, 20_000_000, 10_000_000, "lost", 0, 1, 1]
+    with running_link(tmp_path, *words) as (link, sender, receiver):
+        sender.send(packet(40000, 9000, 999, flags=2))
+        assert len(receiver.recv(2048)) == 40
+        for segment in (0, 1, 2, 3, 1):
+            sender.send(packet(40000, 9000, 1000 + MSS_BYTES * segment, payload=MSS_BYTES))
+        # The queue holds segments 0 and 2; the retransmission of 1 and segment 3 find it full.
+        got = [receiver.recv(2048) for _ in range(2)]
+        assert [struct.unpack(">I", item[24:28])[0] - 1000 for item in got] == [0, 2 * MSS_BYTES]
+        receiver.send(packet(9000, 40000, 0, acknowledged=1000 + MSS_BYTES))
+        assert len(sender.recv(2048)) == 40
+        told, _ = link.communicate()
     passed, (packets, _, _) = kernel_runs.parse_link_output(told)
     data, acks = passed[0]["data"], passed[0]["ack"]
     assert [item[1:] for item in data] == [[-1, 1, 0], [0, 1, 0], [1, 1, 1], [2, 1, 0], [3, 1, 2], [1, 2, 2]]

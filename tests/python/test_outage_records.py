@@ -1,16 +1,13 @@
 """Linux after outages: the recordings, the link that made them, and the differences of OpTCP on the page."""
 
-import shutil
-import socket
-import subprocess
 from pathlib import Path
 
 import pytest
 
 import kernel_runs
+from link_program import NEEDS_CC, packet, running_link
 from optcp_papers.evidence import kernel, outages, outside, page
 from optcp_papers.evidence.kernel_worlds import CONTROLS, MSS_BYTES, worlds
-from test_kernel import packet
 
 ROOT = Path(__file__).parents[2]
 STORED = ROOT / "docs" / "details" / page.FOLDER
@@ -108,33 +105,17 @@ def test_outages_become_failures_of_one_direction_or_both():
     assert all(item["direction"] == "forward" for item in failures)
 
 
-@pytest.mark.skipif(not shutil.which("cc"), reason="there is no C compiler")
+@NEEDS_CC
 def test_the_recording_link_loses_packets_of_an_outage(tmp_path):
     """10 Mb/s, 100 ms: a segment sent at once is on the link until 0.1 s after the SYN, when it has failed already."""
-    program = tmp_path / "link"
-    subprocess.run(["cc", "-D_GNU_SOURCE", "-O2", "-o", program, kernel_runs.LINK], check=True)
-    ours, theirs = zip(*(socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET) for _ in range(2)), strict=True)
-    for end in theirs:
-        end.setblocking(False)
-    devices = [end.fileno() for end in theirs]
-    outage = ["outage", 50_000_000, 10_000_000_000, 1]
-    link = subprocess.Popen(
-        [program, *map(str, [*devices, 10_000_000, 100, "delay", 0, 100_000_000, 1_000_000, *outage])],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        pass_fds=devices,
-        text=True,
-    )
-    sender, receiver = ours
-    sender.settimeout(5)
-    sender.send(packet(40000, 9000, 999, flags=2))
-    sender.send(packet(40000, 9000, 1000, payload=MSS_BYTES))
-    # The other direction works.
-    receiver.send(packet(9000, 40000, 0, acknowledged=1000))
-    assert len(sender.recv(2048)) == 40
-    told, _ = link.communicate()
-    for end in (*ours, *theirs):
-        end.close()
+    words = [10_000_000, 100, "delay", 0, 100_000_000, 1_000_000, "outage", 50_000_000, 10_000_000_000, 1]
+    with running_link(tmp_path, *words) as (link, sender, receiver):
+        sender.send(packet(40000, 9000, 999, flags=2))
+        sender.send(packet(40000, 9000, 1000, payload=MSS_BYTES))
+        # The other direction works.
+        receiver.send(packet(9000, 40000, 0, acknowledged=1000))
+        assert len(sender.recv(2048)) == 40
+        told, _ = link.communicate()
     passed, (packets, _, _) = kernel_runs.parse_link_output(told)
     assert [item[1:] for item in passed[0]["data"]] == [[-1, 1, 3], [0, 1, 3]]
     assert packets == 1

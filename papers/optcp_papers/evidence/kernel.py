@@ -7,6 +7,7 @@ import itertools
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -166,9 +167,9 @@ class Did:
 
 
 @functools.cache
-def recorded() -> dict[str, Any]:
-    """Return the kernel's recordings."""
-    return dict(json.loads(RUNS.read_text(encoding="utf-8")))
+def recorded(file: Path = RUNS) -> dict[str, Any]:
+    """Return the kernel's recordings of a file."""
+    return dict(json.loads(file.read_text(encoding="utf-8")))
 
 
 def repetitions(name: str, control: str) -> list[list[Did]]:

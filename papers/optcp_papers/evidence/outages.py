@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import json
 from dataclasses import dataclass
 
 import numpy as np
@@ -65,7 +64,7 @@ class Did:
 
 def recorded(name: str, control: str) -> list[Did]:
     """Return each repetition of a set-up."""
-    runs = json.loads(RUNS.read_text(encoding="utf-8"))["runs"].get(name, {}).get(control, [])
+    runs = kernel.recorded(RUNS)["runs"].get(name, {}).get(control, [])
     return [
         Did(tuple(run["stall_s"]), run["completion_s"], run["retransmissions"], tuple(run["cwnd"])) for (run,) in runs
     ]
@@ -74,26 +73,24 @@ def recorded(name: str, control: str) -> list[Did]:
 def simulated(run: Run, world: World) -> Did:
     """Return the behaviour of a run."""
     (flow,) = world.flows
+    did = kernel.measured(run, kernel.GROUPS[0], world)
+    begin = round((did.begin_s + flow.start_s) * 1e12)
     packets = run["packets"]
-    time, seq, event, ack = (np.asarray(packets[column]) for column in ("time_ps", "seq", "event", "ack"))
-    sent = ~ack & (seq > 0) & ((event == "sent") | (event == "resent"))
-    begin = int(time[sent][0])
-    acked = (event == "acked") & (time > begin)
+    time, seq = packets["time_ps"], packets["seq"]
+    acked = (packets["event"] == "acked") & (time > begin)
     highest = np.maximum.accumulate(np.where(acked, seq, 0))
     new = acked & (np.diff(highest, prepend=0) > 0) & (seq > 1)
     ends = np.array([begin, *time[new]])
     failed = int(min(outage.start_s for outage in world.outages) * 1e12)
     stalls = [pair for pair in itertools.pairwise(ends) if pair[1] > failed]
     stall = max(stalls, key=lambda pair: pair[1] - pair[0])
-    done = time[acked & (seq > flow.segments)]
-    completion = float(done[0] - begin) / 1e12 if done.size else None
     sender = run["sender"]
-    grid = begin + np.arange(1, int((completion or 0) / STEP_S) + 1) * int(STEP_S * 1e12)
+    grid = begin + np.arange(1, int((did.completion_s or 0) / STEP_S) + 1) * int(STEP_S * 1e12)
     windows = sender["cwnd_bytes"][np.searchsorted(sender["time_ps"], grid, side="right") - 1] // MSS_BYTES
     return Did(
         stall_s=(float(stall[0] - begin) / 1e12, float(stall[1] - begin) / 1e12),
-        completion_s=completion,
-        retransmissions=int(np.sum(sent)) - len(np.unique(seq[sent])),
+        completion_s=did.completion_s,
+        retransmissions=did.retransmissions,
         cwnd=tuple(map(int, windows)),
     )
 
@@ -104,7 +101,7 @@ def studies(seeds: int | None) -> Studies:
 
 
 def find(done: Found) -> Figures:
-    """Yield median and range of each figure, beside the kernel's range."""
+    """Yield median and range of each figure, with the range of the kernel."""
     for name, runs in done.items():
         world = worlds(NAME)[name]
 

@@ -98,6 +98,13 @@ def printed_range(text: str) -> tuple[float, float]:
     return float(value - half), float(value + half)
 
 
+def gap(value: float, text: str) -> float | None:
+    """Return the relative distance of a value from a printed range, with its sign; None if its nearest end is zero."""
+    low, high = printed_range(text)
+    nearest = min(max(value, low), high)
+    return (value - nearest) / nearest if nearest else None
+
+
 def sources() -> dict[str, str]:
     """Return the description of each source, in the order of the columns."""
     return {**_tables()["sources"], **worked_here()}

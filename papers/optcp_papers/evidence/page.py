@@ -79,7 +79,9 @@ def _beside(one: Compared | None) -> str:
     return "none" if one is None else f"{one.text}: {one.verdict}{', wide' if one.sharp is False else ''}"
 
 
-def _table(headings: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
+def table(headings: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
+    """Render a table in Markdown."""
+
     def row(cells: Sequence[str]) -> str:
         return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |\n"
 
@@ -102,14 +104,13 @@ def _lines(rows: Sequence[Row], result: Result) -> str:
         beside = "".join(f" ({_missed(row.value, item)})" for item in row.outside)
         lines.setdefault(case, {})[row.key[QUANTITY]] = f"{row.value:.{_digits(row, result)}f}{beside}"
     cells = [[*case, *(of.get(name, "") for name in quantities)] for case, of in lines.items()]
-    return _table([*_headings(keys), *quantities], cells)
+    return table([*_headings(keys), *quantities], cells)
 
 
 def _missed(value: float, one: Compared) -> str:
     """Return the external figure, and the distance from it."""
-    low, high = outside.printed_range(one.text)
-    nearest = min(max(value, low), high)
-    share = f", {100 * (value - nearest) / nearest:+.1f} %" if nearest and one.verdict != "agrees" else ""
+    gap = outside.gap(value, one.text)
+    share = f", {100 * gap:+.1f} %" if gap is not None and one.verdict != "agrees" else ""
     return f"{one.text}{share}: {one.verdict}"
 
 
@@ -158,7 +159,7 @@ def _mechanisms(results: Sequence[Result]) -> list[str]:
             name += ", nothing else"
         return [f"`{one.mechanism.family}`", name, one.evidence.kind, one.figure, one.evidence.source]
 
-    tables = [_table(headings, [cells(item) for item in lines if item.worked_here == here]) for here in (False, True)]
+    tables = [table(headings, [cells(item) for item in lines if item.worked_here == here]) for here in (False, True)]
     none = ", ".join(f"`{family}` `{name}`" for (family, name), found in standing.items() if found == "none")
     return [
         f"## Mechanisms: from outside\n\n{tables[0]}",
@@ -186,9 +187,9 @@ def _public() -> str:
     reasons = Counter(f"{script.reason}" for suite in suites for script in suite.scripts if script.verdict == "refused")
     refused = [[str(scripts), reason] for reason, scripts in reasons.most_common()]
     return (
-        f"## {public.TITLE}\n\n{public.ABOUT}\n\n{_table(headings, counts)}\n"
-        f"Failed:\n\n{_table(['suite', 'script', 'line', 'what failed'], failed)}\n"
-        f"Refused:\n\n{_table(['scripts', 'reason'], refused)}\n"
+        f"## {public.TITLE}\n\n{public.ABOUT}\n\n{table(headings, counts)}\n"
+        f"Failed:\n\n{table(['suite', 'script', 'line', 'what failed'], failed)}\n"
+        f"Refused:\n\n{table(['scripts', 'reason'], refused)}\n"
         f"Version {', '.join(dict.fromkeys(suite.version for suite in suites))}.\n"
     )
 
@@ -207,8 +208,8 @@ def _section(result: Result) -> str:
     about = "".join(f"{paragraph}\n\n" for paragraph in result.about)
     headings = [f"*{name}*" if name in outside.worked_here() else name for name in columns(result)]
     folded = any(QUANTITY in row.key for row in result.rows)
-    table = _folded(result) if folded else _table(headings, [line(result, row) for row in result.rows])
-    return f"## {result.title}\n\n{about}{table}\n{_provenance(result.provenance)}\n"
+    rows = _folded(result) if folded else table(headings, [line(result, row) for row in result.rows])
+    return f"## {result.title}\n\n{about}{rows}\n{_provenance(result.provenance)}\n"
 
 
 def _provenance(provenance: Mapping[str, Any]) -> str:

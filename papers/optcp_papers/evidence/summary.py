@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,6 +11,7 @@ from optcp.stats.quantiles import sample_quantile
 from optcp_papers.evidence import kernel, outages, outside
 from optcp_papers.evidence.base import Result, Row
 from optcp_papers.evidence.kernel_worlds import World, worlds
+from optcp_papers.evidence.page import table
 
 NEAR_SHARE = 0.01
 """Relative distance from the kernel's range within which a completion time counts as near."""
@@ -56,11 +56,9 @@ class KernelRun:
     rows: Mapping[str, Row]
 
     def gap(self, quantity: str) -> float:
-        """Return the relative distance of a figure from the kernel's range, with its sign; 0 within."""
+        """Return the relative distance of a time from the kernel's range, with its sign; 0 within."""
         row = self.rows[quantity]
-        low, high = outside.printed_range(row.outside[0].text)
-        nearest = min(max(row.value, low), high)
-        return (row.value - nearest) / nearest if nearest else math.copysign(math.inf, row.value) if row.value else 0.0
+        return outside.gap(row.value, row.outside[0].text) or 0.0
 
     def difference(self, quantity: str) -> float:
         """Return the relative distance of a figure from the middle of the kernel's range, with its sign."""
@@ -99,11 +97,6 @@ def render(results: Sequence[Result]) -> str:
     return "\n".join(part for part in parts if part)
 
 
-def _table(headings: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
-    rows = [headings, ["---"] * len(headings), *lines]
-    return "".join(f"| {' | '.join(cells)} |\n" for cells in rows)
-
-
 def _sources(results: Sequence[Result]) -> str:
     """Render the number of comparisons by kind of source, without recorded kernels."""
     groups: dict[str, list[str]] = {"ns-2 and ns-3": [], "papers, RFCs and drafts": [], "Linux 6.1": []}
@@ -117,8 +110,8 @@ def _sources(results: Sequence[Result]) -> str:
         [name, str(len(found)), *(str(found.count(verdict)) for verdict in ("agrees", "near", "differs"))]
         for name, found in groups.items()
     ]
-    table = _table(["source", "figures", "agree", "within 5 %", "differ"], lines)
-    return f"## Other programs and publications\n\n{table}"
+    shown = table(["source", "figures", "agree", "within 5 %", "differ"], lines)
+    return f"## Other programs and publications\n\n{shown}"
 
 
 def _groups(runs: Sequence[KernelRun]) -> str:
@@ -147,7 +140,7 @@ def _groups(runs: Sequence[KernelRun]) -> str:
     acks = [run.gap("new ACK (s)") for run in runs if run.experiment == outages.NAME]
     resumed = sum(abs(gap) <= 2 * NEAR_SHARE for gap in acks)
     return (
-        f"{_table(headings, lines)}\nDifferences are from the middle of the kernel's range, of completion times and of "
+        f"{table(headings, lines)}\nDifferences are from the middle of the kernel's range, of completion times and of "
         f"stalls. After an outage the first ACK of new data is within the range or 2 % in {resumed} of {len(acks)} "
         "runs.\n"
     )
@@ -179,7 +172,7 @@ def _worst(runs: Sequence[KernelRun]) -> str:
         for gap, run, quantity in ordered
     ]
     headings = ["set-up", "control", "figure", "ours", "kernel", "misses by"]
-    return f"The largest differences of a time:\n\n{_table(headings, lines)}"
+    return f"The largest differences of a time:\n\n{table(headings, lines)}"
 
 
 def _controls(results: Sequence[Result]) -> str:
