@@ -86,8 +86,6 @@ pub struct SenderCounts {
 pub struct Sender {
     tcb: Tcb,
     recovery: LossRecovery,
-    /// Segment whose timer fired last (RFC 5681 section 3.1 on repeated timeouts).
-    timed_out: Option<Seq>,
     /// Segments that the application has not written yet.
     unwritten: u32,
     counts: SenderCounts,
@@ -101,7 +99,6 @@ impl Sender {
         Sender {
             recovery: LossRecovery::new(&config),
             tcb: Tcb::new(config, segments, clock_phase),
-            timed_out: None,
             unwritten: 0,
             counts: SenderCounts::default(),
         }
@@ -188,7 +185,7 @@ impl Sender {
         if opens {
             // ACK of the SYN: the window becomes the initial window. It is one segment if the SYN was
             // retransmitted (RFC 5681 section 3.1) more often than allowed.
-            let lost = self.timed_out.is_some();
+            let lost = tcb.timed_out.is_some();
             let again = self.counts.timeouts > u64::from(tcb.config.syn_retransmissions_forgiven);
             let initial = if again { 1 } else { tcb.config.initial_window };
             tcb.window.cwnd = f64::from(initial) * tcb.mss();
@@ -232,7 +229,7 @@ impl Sender {
         tcb.limited_sent = 0;
         self.recovery.on_timeout(tcb, now);
 
-        let repeated = self.timed_out == Some(tcb.una);
+        let repeated = tcb.timed_out == Some(tcb.una);
         let keeps = repeated && tcb.config.repeated_timeout_keeps_ssthresh;
         if !keeps {
             let amount = match tcb.config.timeout_basis {
@@ -253,7 +250,7 @@ impl Sender {
             }
         }
         tcb.on_timeout();
-        self.timed_out = Some(tcb.una);
+        tcb.timed_out = Some(tcb.una);
         tcb.loss_until = tcb.max;
         if let Some(ecn) = &mut tcb.ecn {
             ecn.on_loss(tcb.max);
@@ -296,7 +293,7 @@ impl Sender {
             tcb.timer.time(seq, now);
         } else if tcb.config.measurement == Measurement::UntilTimeout
             && !repair
-            && self.timed_out != Some(seq)
+            && tcb.timed_out != Some(seq)
         {
             tcb.timer.time(seq, now);
         }

@@ -65,6 +65,8 @@ pub struct Tcb {
     pub(crate) duplicates: u32,
     /// `max` when the window was last reduced: RFC 6582's `recover`, plus one.
     pub(crate) recover: Option<Seq>,
+    /// Oldest segment at the last RTO (RFC 5681 section 3.1 on repeated timeouts).
+    pub(crate) timed_out: Option<Seq>,
     /// End of the losses of the last RTO that ACKs still repair.
     pub(crate) loss_until: Seq,
     /// Segment to retransmit before anything else.
@@ -108,6 +110,7 @@ impl Tcb {
             end,
             window_use: WindowUse::default(),
             duplicates: 0,
+            timed_out: None,
             recover: None,
             loss_until: Seq::ZERO,
             retransmit: None,

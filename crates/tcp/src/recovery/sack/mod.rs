@@ -75,8 +75,6 @@ pub struct Sack {
     frto: ForwardRto,
     /// Number of new segments that F-RTO still sends.
     frto_new: u32,
-    /// Oldest segment at the last RTO.
-    timed_out: Option<Seq>,
     /// `true`: the last ACK allows no retransmission.
     holds: bool,
     /// Retransmissions, and reported duplicates.
@@ -134,7 +132,6 @@ impl Sack {
             probe: TailLossProbe::default(),
             frto: ForwardRto::Off,
             frto_new: 0,
-            timed_out: None,
             holds: false,
             retransmissions: 0,
             duplicates: 0,
@@ -331,8 +328,7 @@ impl Sack {
 
     /// Starts the repair after an RTO, with `resent` retransmissions in flight.
     fn enter_loss(&mut self, tcb: &mut Tcb, resent: u32) {
-        let repeated = self.timed_out == Some(tcb.una);
-        self.timed_out = Some(tcb.una);
+        let repeated = tcb.timed_out == Some(tcb.una);
         let tries = tcb.config.frto && (self.phase == Phase::Open || repeated);
         self.frto = if tries { ForwardRto::Step2 } else { ForwardRto::Off };
         self.frto_new = 0;
@@ -395,11 +391,13 @@ impl Recovery for Sack {
         };
         self.look_at_probe(tcb, ack, duplicate, !advanced && delivery.segments == 0);
         self.holds = advanced && self.fills_hole_with_original(tcb, ack);
+        let phase_before = self.phase;
         // A recovery changes its phase first. The repair after an RTO does not: recorded kernels do not test the segments
         // again that it declared lost before it was undone.
-        let before_change = (self.phase != Phase::Recovery).then(|| self.detect(tcb, now));
-
-        let phase_before = self.phase;
+        let mut losses = NewLosses::default();
+        if phase_before != Phase::Recovery {
+            losses = self.detect(tcb, now);
+        }
         if tcb.ecn.is_some() {
             if tcb.echoes() {
                 self.undo.on_mark();
@@ -409,11 +407,10 @@ impl Recovery for Sack {
         // As in Linux, a reduction is not undone while retransmissions are in flight.
         let answers = advanced && !(self.holds && self.board.resent() > 0);
         self.change_phase(tcb, AckReport { ack, advanced, answers, delivery });
-        let NewLosses { lost, again } = match before_change {
-            Some(losses) => losses,
-            None if self.holds => NewLosses::default(),
-            None => self.detect(tcb, now),
-        };
+        if phase_before == Phase::Recovery && !self.holds {
+            losses = self.detect(tcb, now);
+        }
+        let NewLosses { lost, again } = losses;
         self.recover(tcb, before, again);
         if tcb.ecn.is_some() && self.phase == Phase::Open {
             self.reduce_for_mark(tcb, before);
