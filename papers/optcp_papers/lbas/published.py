@@ -1,6 +1,6 @@
 """Published form of the stored long runs: the files in ``results/lbas``, and tables of ``docs/details/lbas.md``.
 
-``make tables`` writes them from the results of the experiments. ``tests/python/long/test_lbas_published.py`` fails if
+``make tables`` writes them from the results of the experiments. ``tests/python/test_lbas_published.py`` fails if
 they differ from the runs.
 """
 

@@ -10,7 +10,7 @@ import pytest
 from conftest import command_in
 from optcp_papers.lbas.published import METRICS, PAGE, RESULTS, TRENDS
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture(scope="module")
