@@ -7,6 +7,7 @@ use optcp_units::{Bytes, Codepoint, Duration, Marking, registry};
 
 use crate::acknowledgment::Ack;
 use crate::ecn::{answers, asks};
+use crate::rtt::TimerClock;
 
 pub use crate::congestion::{
     AckCounting, CongestionKind, ControllerKeys, CubicVersion, DctcpLoss, Increase, NeedsEcn,
@@ -342,9 +343,6 @@ const TIMESTAMPS: Bytes = Bytes::new(12);
 /// Size of one SACK block (RFC 2018 section 3).
 const SACK_BLOCK: Bytes = Bytes::new(8);
 
-/// Ticks of a slot in the level of the timer wheel that holds a timeout of two minutes at 250 Hz.
-const COARSEST_SLOT: u64 = 512;
-
 impl Config {
     /// Returns whether the connection uses SACK.
     #[must_use]
@@ -362,11 +360,11 @@ impl Config {
         self.window_limit.min(u32::try_from(unscaled).unwrap_or(u32::MAX))
     }
 
-    /// Returns the period of the clocks of both endpoints: `period`, or the coarsest slots of a timer wheel.
+    /// Returns the period of the clocks of both endpoints: `period`, or the slots of the longest RTO in a timer wheel.
     #[must_use]
     pub fn clock_period(&self, period: Duration) -> Duration {
         match self.expiry {
-            Expiry::TimerWheel => self.tick * COARSEST_SLOT,
+            Expiry::TimerWheel => TimerClock::slot(self.tick, self.max_rto),
             Expiry::Exact | Expiry::OnTick => period.max(Duration::from_ps(1)),
         }
     }

@@ -48,6 +48,11 @@ impl TimerClock {
         }
     }
 
+    /// Returns the slots of the wheel that hold a timeout.
+    pub(crate) fn slot(tick: Duration, timeout: Duration) -> Duration {
+        tick * (1 << (LEVEL_SHIFT * level(timeout.as_ps().div_ceil(tick.as_ps()))))
+    }
+
     /// Returns a timeout as the host stores it.
     pub(crate) fn stored(self, timeout: Duration) -> Duration {
         match self {
@@ -144,6 +149,15 @@ mod tests {
                 "{timeout_ms} ms"
             );
         }
+    }
+
+    /// By hand: 120 s are 30,000 ticks of 4 ms, on the fourth level, and 120,000 ticks of 1 ms, on the fifth.
+    #[test]
+    fn slots_grow_eightfold_by_level() {
+        let longest = Duration::from_secs(120);
+        assert_eq!(TimerClock::slot(TICK, longest), TICK * 512);
+        assert_eq!(TimerClock::slot(Duration::from_ms(1), longest), Duration::from_ms(4096));
+        assert_eq!(TimerClock::slot(TICK, Duration::from_ms(200)), TICK);
     }
 
     #[test]
