@@ -58,6 +58,8 @@ pub struct Receiver {
     handshake: bool,
     /// RFC 7323's TS.Recent and Last.ACK.sent.
     recent: Timestamp,
+    /// Protection against wrapped sequences (PAWS): segments older than `recent` are discarded.
+    paws: bool,
     last_acked: Seq,
     /// Resolution of the receiver's timestamps, if congestion control uses one-way delays.
     stamps: Option<Duration>,
@@ -75,7 +77,7 @@ impl Receiver {
             plain: matches!(config.ack, AckKind::EveryPacket)
                 && !config.sack()
                 && config.duplicate_acks == DuplicateAckKind::Every
-                && !config.congestion.wants_delays()
+                && !config.timestamps
                 && ecn.is_none(),
             next: Seq::ZERO,
             beyond: Ranges::default(),
@@ -90,6 +92,7 @@ impl Receiver {
             ecn,
             handshake: config.handshake,
             recent: 0,
+            paws: config.timestamps,
             last_acked: Seq::ZERO,
             stamps: (config.timestamps && config.congestion.wants_delays())
                 .then_some(config.timestamp_tick),
@@ -170,13 +173,20 @@ impl Receiver {
     }
 
     fn handle_any_segment(&mut self, now: Time, seq: Seq, stamp: Timestamp, ttl: u8) -> Arrival {
+        if self.paws && self.age(stamp) > PAWS_WINDOW {
+            if seq < self.next {
+                self.came_twice(seq);
+            }
+            self.quick = self.quick.saturating_sub(1);
+            return Arrival { progress: 0, ack: Some(self.acknowledge(now)) };
+        }
         let before = self.next;
         let had_gap = !self.beyond.is_empty();
         let mut suppressed = false;
         // RFC 7323 section 4.3: the segment that advances the left edge is echoed. Section 5.3 discards segments before
         // the window first (rule R2). As in Linux, that is one that ends before Last.ACK.sent.
         if seq <= self.last_acked && seq.next() >= self.last_acked {
-            self.recent = stamp;
+            self.keep(stamp);
         }
         if seq == self.next {
             self.next += 1;
@@ -264,8 +274,20 @@ impl Receiver {
         }
         // As above: the segment is at the left edge unless an ACK is delayed.
         if self.next <= self.last_acked {
+            self.keep(stamp);
+        }
+    }
+
+    /// Keeps the timestamp to echo. Timestamps never go back (RFC 7323 section 4.3).
+    fn keep(&mut self, stamp: Timestamp) {
+        if self.age(stamp) <= 0 {
             self.recent = stamp;
         }
+    }
+
+    /// Returns the number of ticks by which `stamp` is older than the timestamp to echo.
+    fn age(&self, stamp: Timestamp) -> i32 {
+        if self.next == Seq::ZERO { 0 } else { self.recent.wrapping_sub(stamp).cast_signed() }
     }
 
     /// Returns the ACK to send now, alone or with data; no delayed ACK remains.
@@ -335,6 +357,10 @@ impl Receiver {
         self.next
     }
 }
+
+/// Age in ticks up to which a segment older than the last one in order is accepted: `TCP_PAWS_WINDOW` of Linux. RFC 7323
+/// section 5.3 (rule R1) has 0.
+const PAWS_WINDOW: i32 = 1;
 
 /// Returns the value of a clock that is zero at time zero.
 #[expect(clippy::cast_possible_truncation, reason = "timestamps count modulo 2^32")]

@@ -183,3 +183,49 @@ fn timestamps_of_old_segments_are_not_echoed() {
     assert_eq!(echo(1, 31), Some(12));
     assert_eq!(echo(2, 32), Some(32));
 }
+
+/// RFC 7323 section 5.3, rule R1, with Linux's tolerance of one tick. After a spurious retransmission has arrived, the
+/// originals behind it are older and are discarded. In a recorded Linux (`delay-spike` with CUBIC) the receiver repeats
+/// the same ACK for 50 ms of originals, until the next retransmission arrives.
+#[test]
+fn segments_older_than_a_retransmission_are_discarded() {
+    let mut receiver = receiver(|config| {
+        config.timestamps = true;
+        config.recovery = RecoveryKind::Sack;
+    });
+    let mut arrive = |seq, stamp| {
+        let arrival = receiver.handle_segment(
+            Time::ZERO,
+            Seq::new(seq),
+            stamp,
+            64,
+            optcp_units::Marking::NONE,
+        );
+        let ack = arrival.ack.unwrap();
+        (arrival.progress, ack.seq.number(), ack.echo)
+    };
+    assert_eq!(arrive(0, 2278), (1, 1, 2278));
+    // The original of segment 0, and of 1 and 2.
+    assert_eq!(arrive(0, 2009), (0, 1, 2278));
+    assert_eq!(arrive(1, 2010), (0, 1, 2278));
+    assert_eq!(arrive(2, 2276), (0, 1, 2278));
+    // One tick older is accepted, but not echoed.
+    assert_eq!(arrive(1, 2277), (1, 2, 2278));
+    assert_eq!(arrive(2, 2329), (1, 3, 2329));
+}
+
+/// Timestamps are compared modulo 2^32 (RFC 7323 section 5.2).
+#[test]
+fn timestamps_that_wrap_are_not_older() {
+    let mut receiver = receiver(|config| config.timestamps = true);
+    for (seq, stamp) in [(0, 1 << 31), (1, u32::MAX), (2, 3)] {
+        let arrival = receiver.handle_segment(
+            Time::ZERO,
+            Seq::new(seq),
+            stamp,
+            64,
+            optcp_units::Marking::NONE,
+        );
+        assert_eq!(arrival.progress, 1);
+    }
+}

@@ -57,6 +57,9 @@ struct World {
     receiver: Receiver,
     /// Segments that have reached the receiver: the model that its `next` is held against.
     arrived: BTreeSet<Seq>,
+    /// TS.Recent and Last.ACK.sent of RFC 7323.
+    recent: Option<Timestamp>,
+    last_acked: Seq,
     /// Segments that ACKs have reported to the sender and that it remembers.
     reported: BTreeSet<Seq>,
     /// Whether no ACK of new data has come since the last timeout.
@@ -126,6 +129,8 @@ impl World {
             config,
             segments,
             arrived: BTreeSet::new(),
+            recent: None,
+            last_acked: Seq::ZERO,
             reported: BTreeSet::new(),
             after_timeout: false,
             underway: BTreeSet::new(),
@@ -254,7 +259,16 @@ impl World {
             self.unacknowledged = 0;
             self.put_ack(earlier);
         }
-        self.arrived.insert(seq);
+        // RFC 7323 section 5.3: a segment older than TS.Recent is discarded; Linux tolerates one tick.
+        let old = self.config.timestamps && self.recent.is_some_and(|recent| recent > stamp + 1);
+        if old {
+            assert_eq!((arrival.progress, arrival.ack.is_some()), (0, true), "PAWS discards");
+        } else {
+            if seq <= self.last_acked && seq.next() >= self.last_acked {
+                self.recent = self.recent.max(Some(stamp));
+            }
+            self.arrived.insert(seq);
+        }
         let next = self.receiver.next();
         assert_eq!(arrival.progress, next - before, "progress is what came into order");
         self.unacknowledged += arrival.progress;
@@ -305,6 +319,7 @@ impl World {
     }
 
     fn put_ack(&mut self, ack: Ack) {
+        self.last_acked = ack.seq;
         assert!(self.agrees() || ack.marking == Marking::NONE, "nothing was agreed upon");
         // RFC 3168 section 6.1.4: pure ACKs take no marks.
         assert!(self.config.ect_packets != EctPackets::Data || !ack.marking.takes_marks());

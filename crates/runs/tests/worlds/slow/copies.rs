@@ -176,7 +176,19 @@ impl Evidence<'_> {
                 let at_selector =
                     |place: &&usize| self.rows[**place].reason == Some("not-selected");
                 let other = drops.iter().find(|place| !at_selector(place));
-                fates.losses.extend(other.or(drops.first()));
+                let loss = other.or(drops.first());
+                fates.losses.extend(loss);
+                // Rows do not show whether drops at one time belong to one event.
+                let undecided = loss.is_some_and(|&first| {
+                    let with = |&place: &usize| {
+                        let (row, first) = (&self.rows[place], &self.rows[first]);
+                        row.at == first.at && row.reason != first.reason
+                    };
+                    drops.iter().filter(|place| !at_selector(place)).any(with)
+                });
+                if undecided {
+                    fates.open.insert(flow);
+                }
             }
             return;
         }

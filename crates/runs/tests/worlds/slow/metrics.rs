@@ -66,6 +66,7 @@ impl Evidence<'_> {
         let lasted_s = (self.measured().1 - self.measured().0) as f64 / 1e12;
         for (observed, series) in self.plan.observe.iter().zip(&self.run.series) {
             match observed.kind {
+                ObserveKind::Goodput if self.may_discard => {}
                 ObserveKind::Goodput => {
                     for group in names(series, "groups") {
                         let came = self.progress().into_iter();

@@ -10,6 +10,7 @@ mod lines;
 mod marks;
 mod metrics;
 mod outages;
+mod paws;
 mod planned;
 mod sojourn;
 mod transit;
@@ -54,6 +55,8 @@ struct Evidence<'r> {
     /// By row, how many of them come before it.
     before: Vec<usize>,
     fates: copies::Fates,
+    /// Whether segments that have arrived may have been discarded.
+    may_discard: bool,
 }
 
 /// Compares every series of a run with what its packets say.
@@ -96,8 +99,10 @@ pub(crate) fn derived_again(
         stop: end,
         rows,
         fates: copies::Fates::default(),
+        may_discard: false,
     };
     evidence.fates = evidence.find_fates()?;
+    evidence.may_discard = evidence.may_discard_old_segments();
     evidence.totals(seen)?;
     evidence.queues_and_lines()?;
     evidence.queues_are_served()?;

@@ -14,6 +14,9 @@ impl Evidence<'_> {
         groups: &[usize],
         after: u64,
     ) -> Result<(), Failure> {
+        if self.may_discard {
+            return Ok(());
+        }
         let mut progress: BTreeMap<usize, Vec<(u64, u64)>> = BTreeMap::new();
         for (at, flow, bytes) in self.progress() {
             progress.entry(flow).or_default().push((at, bytes));

@@ -154,7 +154,7 @@ impl Bound {
             Bound::Timestamps { tick, last } => {
                 let (at, stamp) = last?;
                 // Difference to the last in-order segment in send time and in arrival time. The segment may
-                // also be older, if the in-order one was retransmitted.
+                // also be a tick older, if the in-order one was retransmitted.
                 let ticks = first.stamp.wrapping_sub(stamp).cast_signed().max(0);
                 let sent = (tick * u64::from(ticks.cast_unsigned())).as_ps();
                 let longer = sent.saturating_sub((first.at - at).as_ps());

@@ -55,6 +55,14 @@ impl LossDetection {
         }
     }
 
+    /// Starts an ACK, before the segments that it reports.
+    pub(super) fn begin_ack(&mut self) {
+        match self {
+            LossDetection::Duplicates(_) => {}
+            LossDetection::Rack(d) => d.begin_ack(),
+        }
+    }
+
     /// Records a newly reported segment. `sacked`: reported by SACK.
     pub(super) fn on_delivered(&mut self, seq: Seq, segment: Outstanding, now: Time, sacked: bool) {
         match self {

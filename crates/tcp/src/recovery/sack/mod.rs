@@ -142,6 +142,7 @@ impl Sack {
     /// Updates the scoreboard. `reports`: the first SACK block reports a duplicate.
     fn update(&mut self, tcb: &mut Tcb, now: Time, ack: &Ack, reports: bool) -> Delivery {
         let Sack { board, detection, until, phase, .. } = self;
+        detection.begin_ack();
         let mut delivery = Delivery::default();
         let mut rate = tcb.delivery.take();
         let mut delivered = |seq: Seq, segment: Outstanding, sacked: bool| {

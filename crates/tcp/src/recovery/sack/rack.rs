@@ -108,6 +108,11 @@ impl Rack {
         self.order.push_back((now, seq));
     }
 
+    /// Starts an ACK.
+    pub(super) fn begin_ack(&mut self) {
+        self.advanced = false;
+    }
+
     /// Steps 1 to 3 of RFC 8985 section 6.2: records the arrival of a segment.
     pub(super) fn on_delivered(&mut self, seq: Seq, segment: Outstanding, now: Time, sacked: bool) {
         let rtt = now - segment.sent;
@@ -167,7 +172,6 @@ impl Rack {
         looks_at: impl Fn(&Scoreboard, Seq) -> bool,
     ) -> u32 {
         self.deadline = None;
-        self.advanced = false;
         let Some(latest) = self.latest else { return 0 };
         let (now, window) = (view.now, self.window(view));
         let own = self.rtt + window;
@@ -274,5 +278,31 @@ fn judge(board: &Scoreboard, sent: Sent, allowed: Duration, now: Time) -> Verdic
             let due = sent.0 + allowed;
             if due > now { Verdict::Waits(due) } else { Verdict::Lost }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ms(milliseconds: u64) -> Time {
+        Time::ZERO + Duration::from_ms(milliseconds)
+    }
+
+    /// In Linux, `tcp_rack_advance` takes the RTT of a segment that the same ACK reports by SACK only if the ACK covers
+    /// nothing cumulatively. In a recorded kernel (`burst-overtakes` with CUBIC), partial ACKs of originals alternate with
+    /// SACKs of overtaking segments. The partial ACKs test no segments, and each SACK declares one loss.
+    #[test]
+    fn rtt_of_a_sack_counts_after_an_ack_that_tests_no_segments() {
+        let first =
+            |sent| Outstanding { sent, again: false, sacked: false, lost: false, resent: false };
+        let mut rack = Rack::new();
+        rack.begin_ack();
+        rack.on_delivered(Seq::new(0), first(ms(0)), ms(110), false);
+        rack.on_delivered(Seq::new(33), first(ms(20)), ms(110), true);
+        assert_eq!(rack.evidence(), Some(((ms(20), Seq::new(33)), Duration::from_ms(110))));
+        rack.begin_ack();
+        rack.on_delivered(Seq::new(34), first(ms(21)), ms(111), true);
+        assert_eq!(rack.evidence(), Some(((ms(21), Seq::new(34)), Duration::from_ms(90))));
     }
 }

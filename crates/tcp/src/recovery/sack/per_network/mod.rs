@@ -197,6 +197,7 @@ impl SackPerNetwork {
             answers: false,
         };
         let mut shares: Vec<Share> = before.into_iter().zip(acked).map(share).collect();
+        self.networks().for_each(|network| self.state(network).detection.begin_ack());
         for Delivered { seq, segment, sent_on, sacked } in delivered {
             shares[usize::from(sent_on.first)].delivery.add(segment, sacked);
             if let Some(&lost) = self.repaired.get(&seq).filter(|_| !sacked) {
