@@ -86,3 +86,40 @@ def test_map_width_shows_flows_per_hash(tmp_path):
     ports = [port for way in core.hashed(1)["ways"].values() for port in way["ports"]]
     for port in ("A->P", "A->Q"):
         assert f"{port.replace('->', '-')}: {ports.count(port)} flows" in of_core(core).replace("Q-A", "A-Q")
+
+
+def test_ports_have_limits_in_bytes(optcp, tmp_path):
+    path = tmp_path / "world.toml"
+    path.write_text(PORTS, encoding="utf-8")
+    status, out, _ = optcp("validate", str(path), "--ports")
+    assert status == 0
+    assert [line.split() for line in out.splitlines()[-4:]] == [
+        # 1 Gbit/s for 5 ms.
+        ["A->B", "1.000", "Gbps", "1", "ms", "625", "kB", "5", "ms", "drop-tail"],
+        ["B->A", "10.000", "Mbps", "1", "ms", "50", "packets", "codel"],
+        # Data take 12 us and 120 us, the ACK 3.2 us and 32 us, and light 6 ms: half of 6.1672 ms at 100 Mbit/s.
+        ["spare:B->C", "100.000", "Mbps", "2", "ms", "38.545", "kB", "3.0836", "ms", "drop-tail"],
+        ["spare:C->B", "100.000", "Mbps", "2", "ms", "unlimited", "drop-tail"],
+    ]
+
+
+PORTS = """title = "ports"
+stop = "1 s"
+nodes = [{ names = ["A", "B", "C"] }]
+flows = [{ group = "f", path = ["A", "B", "C"] }]
+
+[[links]]
+chain = ["A", "B"]
+rate = "1 Gbps"
+delay = "1 ms"
+queue = "5 ms"
+reverse = { rate = "10 Mbps", queue = { kind = "codel", limit = "50 packets" } }
+
+[[links]]
+chain = ["B", "C"]
+name = "spare"
+rate = "100 Mbps"
+delay = "2 ms"
+queue = "0.5 BDP"
+reverse = { queue = "unlimited" }
+"""

@@ -17,7 +17,6 @@ pub mod plan;
 mod problem;
 mod profiles;
 pub mod protected;
-mod queue_time;
 mod quotes;
 mod resolved;
 pub mod routed;

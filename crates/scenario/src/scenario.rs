@@ -16,7 +16,7 @@ use crate::routed::{self, Backup, Networks, Protected};
 use crate::sweep::Values;
 use crate::tree::{Node, Origin};
 use crate::warnings::{Noted, Places, Warning, WarningKind};
-use crate::{check, expression, overrides, queue_time, resolved, schema, sweep, warnings, written};
+use crate::{check, expression, overrides, resolved, schema, sweep, warnings, written};
 
 /// Parsed scenario: topology, paths, flows, failures, protection and observations.
 #[derive(Clone, Debug)]
@@ -166,7 +166,6 @@ impl Scenario {
             unresolved.contains(&problem.origin) || reported.any(|other| *other == problem.origin)
         };
         problems.found.retain(|problem| !known(problem));
-        queue_time::add_conversions(&resolved, &mut problems.found);
         found.append(&mut problems.found);
         // Check the plan only if the file was read completely: an unreadable link would otherwise count as
         // missing.

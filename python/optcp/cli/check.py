@@ -18,8 +18,9 @@ if TYPE_CHECKING:
 @click.argument("scenario", type=SCENARIO)
 @SET
 @click.option("--paths", is_flag=True, help="Also print the paths of flows, the backup paths and the ECMP choices.")
+@click.option("--ports", is_flag=True, help="Also print rate, delay and queue limit of each port.")
 @click.option("--seed", type=Whole(), default=1, show_default=True, help="With --paths: seed of the ECMP hashes.")
-def validate(scenario: Path, settings: tuple[str, ...], *, paths: bool, seed: int) -> None:
+def validate(scenario: Path, settings: tuple[str, ...], *, paths: bool, ports: bool, seed: int) -> None:
     """Check a scenario file, summarise it and warn about likely mistakes."""
     from optcp import _core
     from optcp.scenarios import schedules, warned
@@ -40,6 +41,10 @@ def validate(scenario: Path, settings: tuple[str, ...], *, paths: bool, seed: in
         check_seed(seed)
         show_paths(console(), json.loads(world.resolved()), world.hashed(seed), seed)
         show_routes(console(), world.written_routes())
+    if ports:
+        from optcp.cli.ports import show_ports
+
+        show_ports(console(), json.loads(world.resolved()))
     warned.show(warned.of_world(world), whole=True)
 
 

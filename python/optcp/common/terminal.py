@@ -76,6 +76,20 @@ def rate_text(bps: float) -> str:
     return f"{bps:.0f} bps"
 
 
+def size_text(octets: int) -> str:
+    """Return an amount of data with its unit.
+
+    Examples
+    --------
+    >>> size_text(625_000), size_text(1375), size_text(391_940)
+    ('625 kB', '1.375 kB', '391.94 kB')
+    """
+    for factor, unit in ((1e9, "GB"), (1e6, "MB"), (1e3, "kB")):
+        if octets >= factor:
+            return f"{octets / factor:.6g} {unit}"
+    return f"{octets} B"
+
+
 def counts(words: Iterable[str], order: Sequence[str]) -> str:
     """Return counts of words in a fixed order: "3 match, 1 differs"."""
     found = list(words)

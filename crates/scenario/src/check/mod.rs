@@ -5,6 +5,7 @@ mod arrivals;
 mod backup_scope;
 mod backups;
 mod bounds;
+mod buffers;
 mod bundles;
 mod bursts;
 mod circuits;
@@ -79,6 +80,7 @@ pub(crate) fn plan(file: &File, library: &Library, problems: &mut Problems<'_>) 
     risks::risks(file, &mut plan, &mut network, problems);
     flows::flows(file, library, &mut plan, &mut network, routes.as_ref(), problems);
     traffic::traffic(file, library, &mut plan, &mut network, routes.as_ref(), problems);
+    buffers::resolve(&plan, &mut network, problems);
     failures::failures(file, &mut plan, &mut network, problems);
     schedules::schedules(file, library, &mut plan, &mut network, problems);
     protection::protections(file, &mut plan, &mut network, problems);

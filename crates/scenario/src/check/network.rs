@@ -11,14 +11,16 @@ use crate::tree::{Step, place};
 
 use super::bounds::{MOST, check_name};
 use super::places::Place;
-use super::queues;
 use super::route::{Item, Smaller};
+use super::{buffers, queues};
 
 /// Nodes and links found so far, with their names.
 #[derive(Default)]
 pub(super) struct Network {
     pub nodes: Vec<String>,
     pub links: Vec<LinkPlan>,
+    /// Queue limits that depend on the rate of their port.
+    pub relatives: buffers::Relatives,
     pub node: BTreeMap<String, usize>,
     /// Topology nodes by their names in the file, if these differ.
     pub own_name: BTreeMap<String, usize>,
@@ -366,7 +368,7 @@ impl Network {
             delay: entry.delay.0.clone(),
             jitter: additional_delay(entry.jitter.as_ref()),
             overtaking: entry.overtaking == Some(true),
-            queue: entry.queue.limit.0,
+            queue: buffers::limit(&entry.queue),
             discipline: queues::discipline(&entry.queue),
         };
         let back = entry.reverse.queue.as_ref().unwrap_or(&entry.queue);
@@ -376,10 +378,11 @@ impl Network {
             jitter: (entry.reverse.jitter.as_ref())
                 .map_or_else(|| port.jitter.clone(), |jitter| additional_delay(Some(jitter))),
             overtaking: port.overtaking,
-            queue: back.limit.0,
+            queue: buffers::limit(back),
             discipline: queues::discipline(back),
         };
-        self.join(LinkPlan {
+        let queue = entry.reverse.queue.as_ref();
+        let link = self.join(LinkPlan {
             name,
             named: entry.name.is_some(),
             ends: [a, b],
@@ -392,6 +395,15 @@ impl Network {
             spare: entry.spare.map(|spare| spare.0),
             entry: i,
         });
+        for (way, queue) in [(0, None), (1, queue)] {
+            let place = match (i, queue) {
+                (None, _) => place!["topology", "queue"],
+                (Some(i), None) => place!["links", i, "queue"],
+                (Some(i), Some(_)) => place!["links", i, "reverse", "queue"],
+            };
+            let queue = queue.unwrap_or(&entry.queue);
+            buffers::note(queue, (link, way), place, &mut self.relatives);
+        }
         true
     }
 
@@ -420,8 +432,14 @@ impl Network {
         rate: Option<Rate>,
     ) -> usize {
         let replaced = &self.links[link].directions[direction];
+        let rate = rate.unwrap_or(replaced.rate);
+        let queue = match self.relatives.contains_key(&(link, direction)) {
+            true => buffers::scaled(replaced.queue, replaced.rate, rate),
+            false => replaced.queue,
+        };
         let port = PortPlan {
-            rate: rate.unwrap_or(replaced.rate),
+            rate,
+            queue,
             delay: Spread::ZERO,
             jitter: Spread::ZERO,
             overtaking: false,

@@ -36,7 +36,7 @@ pub(super) fn check(
         Some(_) => [place, &[Step::from(key)]].concat(),
         None => place.to_vec(),
     };
-    if queue.limit.0.is_nothing() {
+    if queue.limit.is_nothing() {
         problems
             .at(&at("limit"), "queue limit is zero")
             .label("must hold at least one packet: the packet in transmission counts");

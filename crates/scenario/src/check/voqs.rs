@@ -11,7 +11,7 @@ use crate::tree::{Step, place};
 
 use super::bounds::{MOST, check_name};
 use super::network::Network;
-use super::queues;
+use super::{buffers, queues};
 
 /// Name for no serving path.
 const NONE: &str = "none";
@@ -174,12 +174,12 @@ impl Network {
                 delay: Spread::ZERO,
                 jitter: Spread::ZERO,
                 overtaking: false,
-                queue: queue.limit.0,
+                queue: buffers::limit(queue),
                 discipline: queues::discipline(queue),
             }
         };
         let directions = [port(0), port(1)];
-        self.join(LinkPlan {
+        let link = self.join(LinkPlan {
             name,
             named: true,
             ends,
@@ -192,6 +192,13 @@ impl Network {
             spare: None,
             entry: None,
         });
+        for way in [0, 1] {
+            let (queue, place) = match &entry.reverse.queue {
+                Some(queue) if way == 1 => (queue, place!["voqs", i, "reverse", "queue"]),
+                _ => (&entry.queue, place!["voqs", i, "queue"]),
+            };
+            buffers::note(queue, (link, way), place, &mut self.relatives);
+        }
         Some(())
     }
 

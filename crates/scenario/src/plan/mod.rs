@@ -282,7 +282,31 @@ impl RoutingPlan {
     }
 }
 
+/// Returns the maximum RTT of a full segment over these ports, and of its ACK back, without queueing.
+pub(crate) fn round_trip(
+    links: &[LinkPlan],
+    tcp: Option<&Config>,
+    hops: &[DirectedLink],
+) -> Duration {
+    let (data, ack) = tcp.map_or((0, 0), |config| {
+        (config.mss.count() + config.header.count(), config.ack_size.count())
+    });
+    let takes = |bytes: u64, rate: Rate| rate.transmission_time(Bytes::new(bytes));
+    hops.iter().fold(Duration::ZERO, |sum, &(link, way)| {
+        let [there, back] = [way, 1 - way].map(|way| &links[link].directions[way]);
+        sum + there.delay.long()
+            + back.delay.long()
+            + takes(data, there.rate)
+            + takes(ack, back.rate)
+    })
+}
+
 impl Plan {
+    /// Returns the maximum RTT of a full segment of a flow and its ACK without queueing.
+    pub(crate) fn round_trip(&self, flow: &FlowPlan) -> Duration {
+        round_trip(&self.links, flow.tcp.map(|tcp| &self.tcp[tcp].1), &flow.hops)
+    }
+
     /// Returns the fibres of the burst-switched core, with the two directions of each next to each other.
     pub fn fibres(&self) -> impl Iterator<Item = DirectedLink> {
         let links = self.links.iter().enumerate();

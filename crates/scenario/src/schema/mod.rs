@@ -39,8 +39,8 @@ pub(crate) use traffic::{
     CodepointKind, FlowPace, Pace, Real, SizePoint, SizesTable, TrafficEntry,
 };
 pub(crate) use values::{
-    Cost, Count, DISTRIBUTIONS, Delay, LinkRef, Probability, Size, Span, Speed, SwitchDelay,
-    Volume, describe_error, drawn_from,
+    Buffer, Cost, Count, DISTRIBUTIONS, Delay, LinkRef, Probability, Size, Span, Speed,
+    SwitchDelay, Volume, describe_error, drawn_from,
 };
 
 use crate::de;

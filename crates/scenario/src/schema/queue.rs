@@ -10,13 +10,13 @@ use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
 
 use super::traffic::Real;
-use super::values::{Count, Queue, Size, Span, WrittenVisitor};
+use super::values::{Buffer, Count, Queue, Size, Span, WrittenVisitor};
 
 /// Queue with a discipline, or a drop-tail queue given only by its limit.
 #[derive(Clone, Debug)]
 pub(crate) struct QueueEntry {
     /// Queue limit.
-    pub limit: Queue,
+    pub limit: Buffer,
     /// Discipline and parameters; `None` for drop-tail.
     pub table: Option<Box<QueueTable>>,
 }
@@ -31,7 +31,7 @@ macro_rules! queue_table {
             /// Queue discipline.
             pub kind: QueueKind,
             /// Queue limit. The packet in transmission counts.
-            pub limit: Queue,
+            pub limit: Buffer,
             $( $(#[$doc])* $name: Option<$Type>, )+
         }
 
@@ -119,12 +119,12 @@ impl<'de> Deserialize<'de> for QueueEntry {
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str(
-                    "a queue such as `50 packets`, `12.5 MB`, `unlimited` or `{ kind = \"codel\", limit = \"1000 packets\" }`",
+                    "a queue such as `50 packets`, `12.5 MB`, `5 ms`, `1 BDP`, `unlimited` or `{ kind = \"codel\", limit = \"1000 packets\" }`",
                 )
             }
 
             fn visit_str<E: Error>(self, text: &str) -> Result<QueueEntry, E> {
-                let limit = WrittenVisitor::<Queue>(PhantomData).visit_str(text)?;
+                let limit = WrittenVisitor::<Buffer>(PhantomData).visit_str(text)?;
                 Ok(QueueEntry { limit, table: None })
             }
 
@@ -151,7 +151,7 @@ impl JsonSchema for QueueEntry {
         "QueueEntry".into()
     }
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        let limit = generator.subschema_for::<Queue>();
+        let limit = generator.subschema_for::<Buffer>();
         let table = generator.subschema_for::<QueueTable>();
         json_schema!({ "anyOf": [limit, table] })
     }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 
 use optcp_units::nearest::suggestion;
-use optcp_units::{Bytes, Dimension, Duration, Quantity, QuantityError, Rate};
+use optcp_units::{Bytes, Decimal, Dimension, Duration, Quantity, QuantityError, Rate};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
@@ -227,7 +227,7 @@ macro_rules! written {
 
 pub(super) use written;
 
-written!(Span, Speed, Size, Count, Cost, Limit, Probability, Delay, Queue, Volume);
+written!(Span, Speed, Size, Count, Cost, Limit, Probability, Delay, Queue, Buffer, Volume);
 
 /// Duration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -376,7 +376,7 @@ impl Written for Delay {
     }
 }
 
-/// Queue limit.
+/// Queue length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Queue(pub QueueLimit);
 
@@ -394,6 +394,54 @@ impl Written for Queue {
             Some(Dimension::Data) => QueueLimit::Bytes(text.parse()?),
             _ => QueueLimit::Packets(Quantity::parse_whole(text, Some(Dimension::Count))?),
         }))
+    }
+}
+
+/// Queue limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Buffer {
+    /// Packets or bytes.
+    Limit(QueueLimit),
+    /// Data that the link sends in this time.
+    Time(Duration),
+    /// Millionths of the bandwidth-delay product.
+    Bdp(u64),
+}
+
+impl Buffer {
+    /// Millionths in one.
+    pub const MILLION: u64 = 1_000_000;
+
+    /// Returns whether no packet fits, which is not allowed.
+    pub fn is_nothing(self) -> bool {
+        match self {
+            Buffer::Limit(limit) => limit.is_nothing(),
+            Buffer::Time(time) => time == Duration::ZERO,
+            Buffer::Bdp(millionths) => millionths == 0,
+        }
+    }
+}
+
+impl Written for Buffer {
+    const EXPECTED: &'static str =
+        "a queue such as `50 packets`, `12.5 MB`, `5 ms`, `0.5 BDP` or `unlimited`";
+    const EXAMPLES: &'static [&'static str] =
+        &["50 packets", "12.5 MB", "5 ms", "0.5 BDP", "unlimited"];
+
+    /// Reads a time, a multiple of the bandwidth-delay product, or a queue length.
+    fn from_text(text: &str) -> Result<Self, QuantityError> {
+        if let Some(multiple) = text.trim().strip_suffix("BDP") {
+            let quantity = Quantity::parse(multiple.trim_end(), None)?;
+            let millionths = quantity.amount.times(Decimal::new(Buffer::MILLION.into()));
+            return match millionths.and_then(Decimal::to_u64) {
+                Some(millionths) if quantity.dimension.is_none() => Ok(Buffer::Bdp(millionths)),
+                _ => Err(QuantityError::NotANumber { text: text.to_owned() }),
+            };
+        }
+        match Quantity::parse(text, None) {
+            Ok(Quantity { dimension: Some(Dimension::Time), .. }) => text.parse().map(Buffer::Time),
+            _ => Queue::from_text(text).map(|queue| Buffer::Limit(queue.0)),
+        }
     }
 }
 

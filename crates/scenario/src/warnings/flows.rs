@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use optcp_tcp::config::{Ecn, ReceiverEcn};
-use optcp_units::{Bytes, Duration, Rate, Time};
+use optcp_units::{Duration, Time};
 
 use crate::plan::{Carries, DirectedLink, FlowPlan, Plan, QueueLimit, Spread};
 use crate::tree::place;
@@ -30,7 +30,7 @@ impl Finder<'_> {
         {
             let Some(tcp) = flow.tcp else { continue };
             let packet = plan.tcp[tcp].1.mss.count() + plan.tcp[tcp].1.header.count();
-            let rtt = round_trip(plan, flow);
+            let rtt = plan.round_trip(flow);
             for &hop in &flow.hops {
                 let of = ports.entry(hop).or_default();
                 of.flows.push(flow);
@@ -79,7 +79,7 @@ impl Finder<'_> {
     pub(super) fn flows(&mut self) {
         let plan = self.plan;
         let longest = plan.flows.iter().filter(|flow| flow.tcp.is_some());
-        let longest = longest.map(|flow| round_trip(plan, flow)).max().unwrap_or_default();
+        let longest = longest.map(|flow| plan.round_trip(flow)).max().unwrap_or_default();
         let drawn = |hop: &DirectedLink| {
             let port = &plan.links[hop.0].directions[hop.1];
             port.jitter != Spread::ZERO || !matches!(port.delay, Spread::Fixed(_))
@@ -91,7 +91,7 @@ impl Finder<'_> {
                 continue;
             };
             if !flow.hops.iter().any(drawn) {
-                alike.entry((*start, round_trip(plan, flow))).or_default().push(flow);
+                alike.entry((*start, plan.round_trip(flow))).or_default().push(flow);
             }
         }
         let mut shared = Vec::new();
@@ -197,20 +197,4 @@ fn bottlenecks<'p>(
         }
     }
     found
-}
-
-/// Returns the maximum RTT of a full segment and its ACK without queueing.
-fn round_trip(plan: &Plan, flow: &FlowPlan) -> Duration {
-    let config = flow.tcp.map(|tcp| &plan.tcp[tcp].1);
-    let (data, ack) = config.map_or((0, 0), |config| {
-        (config.mss.count() + config.header.count(), config.ack_size.count())
-    });
-    let takes = |bytes: u64, rate: Rate| rate.transmission_time(Bytes::new(bytes));
-    flow.hops.iter().fold(Duration::ZERO, |sum, &(link, way)| {
-        let [there, back] = [way, 1 - way].map(|way| &plan.links[link].directions[way]);
-        sum + there.delay.long()
-            + back.delay.long()
-            + takes(data, there.rate)
-            + takes(ack, back.rate)
-    })
 }
