@@ -19,6 +19,7 @@ registry! {
     pub enum Protect ("fast-reroute-protection") {
         "link" => Link: "the link to the next router", "RFC 5286, section 3.2";
         "node" => Node: "the next router if possible, else the link to it", "RFC 5286, section 3.2";
+        "risk" => Risk: "all links that share a risk with the link to the next router if possible, else that link", "RFC 9855, local SRLG";
     }
 }
 
@@ -52,6 +53,8 @@ pub struct Repair {
     pub segments: Vec<Segment>,
     /// `true`: it also avoids the next hop.
     pub node_protecting: bool,
+    /// `true`: it also avoids all links that share a risk with the link to the next hop.
+    pub risk_protecting: bool,
 }
 
 impl Repair {

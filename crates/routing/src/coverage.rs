@@ -53,9 +53,8 @@ pub fn coverage(topology: &Topology, forwarding: Forwarding) -> Coverage {
             let backup: Option<Repair> =
                 repair(topology, &routes, mechanism, protect, router, destination);
             let around = around.entry(hop).or_insert_with(|| {
-                let way =
-                    routes.to(destination).detour(topology, Removed::LinkBehind(router), router);
-                !way.is_empty()
+                let gone = Removed::Links(&[hop.0]);
+                !routes.to(destination).detour(topology, gone, router).is_empty()
             });
             counts.pairs += 1;
             counts.protectable += u64::from(*around);

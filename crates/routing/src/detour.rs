@@ -1,7 +1,7 @@
 //! Shortest paths after the removal of a link or node.
 //!
 //! # Model
-//! The paths equal [`Tree::new`] for the reduced graph. Only nodes whose path used the removed
+//! The paths equal [`Tree::new`] for the reduced graph. Only nodes whose path used a removed
 //! element get new paths: the nodes behind it in the tree. The search is limited to them and starts
 //! from their other neighbours.
 //!
@@ -10,7 +10,7 @@
 //! 1996.
 //!
 //! # Limitations
-//! One link with both directions, or one node with all its links.
+//! Links with both directions, or one node with all its links.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
@@ -18,26 +18,33 @@ use std::collections::{BTreeMap, BinaryHeap};
 use crate::shortest::link;
 use crate::{Adjacency, Distance, Topology, Tree};
 
-/// Removed element.
+/// Removed elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Removed {
-    /// Link over which this node reaches the destination.
-    LinkBehind(usize),
+pub enum Removed<'a> {
     /// Node other than the destination.
     Node(usize),
+    /// Links.
+    Links(&'a [usize]),
 }
 
 impl Tree {
     /// Returns the adjacencies from `from` on after the removal; empty if there is no path.
     #[must_use]
-    pub fn detour(&self, topology: &Topology, gone: Removed, from: usize) -> Vec<Adjacency> {
-        let (Removed::Node(root) | Removed::LinkBehind(root)) = gone;
-        let behind = self.next(root).map(|(link, _)| link);
+    pub fn detour(&self, topology: &Topology, gone: Removed<'_>, from: usize) -> Vec<Adjacency> {
+        let behind = |node| self.next(node).map(|(link, _)| link);
         let usable = |adjacency: &Adjacency, node: usize| match gone {
             Removed::Node(gone) => adjacency.to != gone && node != gone,
-            Removed::LinkBehind(_) => Some(adjacency.hop.0) != behind,
+            Removed::Links(links) => !links.contains(&adjacency.hop.0),
         };
-        let found = self.found_anew(topology, root, usable);
+        let roots = match gone {
+            Removed::Node(root) => vec![root],
+            Removed::Links(links) => {
+                let ends = links.iter().filter_map(|&link| Some(topology.links()[link]?.ends));
+                let uses = |&node: &usize| behind(node).is_some_and(|link| links.contains(&link));
+                ends.flatten().filter(uses).collect()
+            }
+        };
+        let found = self.found_anew(topology, roots, usable);
         let distance = |node| found.get(&node).copied().unwrap_or_else(|| self.distance(node));
         let mut way = Vec::new();
         let mut node = from;
@@ -58,15 +65,15 @@ impl Tree {
         way
     }
 
-    /// Returns the distances of the nodes whose path leads through `root`, over the given adjacencies only.
+    /// Returns the distances of the nodes whose path leads through one of `roots`, over the given adjacencies only.
     fn found_anew(
         &self,
         topology: &Topology,
-        root: usize,
+        roots: Vec<usize>,
         usable: impl Fn(&Adjacency, usize) -> bool,
     ) -> BTreeMap<usize, Option<Distance>> {
-        let mut found = BTreeMap::from([(root, None)]);
-        let mut behind = vec![root];
+        let mut found: BTreeMap<_, _> = roots.iter().map(|&root| (root, None)).collect();
+        let mut behind = roots;
         while let Some(node) = behind.pop() {
             for &Adjacency { to, hop: (link, way), .. } in topology.adjacencies(node) {
                 if self.next(to) == Some((link, 1 - way)) {

@@ -192,6 +192,34 @@ impl Routes {
         nodes.iter().all(|&e| nodes.iter().any(|&n| avoids(n, e)))
     }
 
+    /// Returns whether every shortest path from a node to another avoids a link, in both directions; `false` if there is
+    /// no path.
+    #[must_use]
+    pub fn avoid_link(&self, topology: &Topology, link: usize, from: usize, to: usize) -> bool {
+        let direct = self.cost(from, to);
+        [0, 1].into_iter().all(|direction| {
+            topology.adjacency((link, direction)).is_none_or(|over| {
+                let near =
+                    topology.adjacency((link, 1 - direction)).map_or(over.to, |back| back.to);
+                direct < self.cost(from, near) + Cost::from(over.cost) + self.cost(over.to, to)
+            })
+        })
+    }
+
+    /// Returns whether a path over these hops to `end`, and every shortest path from there to `to`, avoids links.
+    #[must_use]
+    pub fn avoid_links(
+        &self,
+        topology: &Topology,
+        links: &[usize],
+        hops: &[DirectedLink],
+        end: usize,
+        to: usize,
+    ) -> bool {
+        !hops.iter().any(|hop| links.contains(&hop.0))
+            && links.iter().all(|&link| self.avoid_link(topology, link, end, to))
+    }
+
     /// Returns the cost from a node to another; [`Cost::UNREACHABLE`] if there is no path.
     #[must_use]
     pub fn cost(&self, from: usize, to: usize) -> Cost {

@@ -10,14 +10,14 @@
 //! RFC 9855 sections 5 and 6.
 //!
 //! # Parameters
-//! `Protect`: whether the path avoids the link or the node behind it.
+//! `Protect`: whether the path avoids the link, the node behind it, or all links that share a risk with the link.
 //!
 //! # Limitations
 //! The P-space is computed from the first node of the path, to which the packet is always sent. If no path
-//! avoids the node, one that avoids the link is used. Shared-risk groups are ignored.
+//! avoids the node or the shared risks, one that avoids the link is used.
 
 use crate::backup::{Protect, Segment};
-use crate::{Adjacency, Cost, DirectedLink, Removed, Routes, Topology};
+use crate::{Adjacency, DirectedLink, Removed, Routes, Topology};
 
 /// Repair along the path after convergence.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,24 +30,24 @@ pub struct RepairPath {
     pub segments: Vec<Segment>,
 }
 
-/// Element that a repair path must avoid.
+/// Elements that a repair path must avoid.
 #[derive(Clone, Copy)]
-enum Avoided {
-    /// Link between two nodes, with its cost per direction.
-    Link { ends: [usize; 2], costs: [Cost; 2] },
+enum Avoided<'a> {
+    /// Links.
+    Links(&'a [usize]),
     /// Node.
     Node(usize),
 }
 
-impl Avoided {
-    /// Returns whether every shortest path between two nodes avoids the element.
-    fn by(self, routes: &Routes, from: usize, to: usize) -> bool {
-        let direct = routes.cost(from, to);
+impl Avoided<'_> {
+    /// Returns whether every shortest path between two nodes avoids the elements.
+    fn by(self, topology: &Topology, routes: &Routes, from: usize, to: usize) -> bool {
         match self {
-            Avoided::Node(node) => direct < routes.cost(from, node) + routes.cost(node, to),
-            Avoided::Link { ends: [a, b], costs } => {
-                direct < routes.cost(from, a) + costs[0] + routes.cost(b, to)
-                    && direct < routes.cost(from, b) + costs[1] + routes.cost(a, to)
+            Avoided::Node(node) => {
+                routes.cost(from, to) < routes.cost(from, node) + routes.cost(node, to)
+            }
+            Avoided::Links(links) => {
+                links.iter().all(|&link| routes.avoid_link(topology, link, from, to))
             }
         }
     }
@@ -65,24 +65,33 @@ pub fn post_convergence(
 ) -> Option<RepairPath> {
     let tree = routes.to(destination);
     let primary = topology.adjacency(tree.next(router)?)?;
-    let link = || {
-        let back = topology.adjacency((primary.hop.0, 1 - primary.hop.1))?;
-        let costs = [primary.cost, back.cost].map(Cost::from);
-        let avoided = Avoided::Link { ends: [router, primary.to], costs };
-        along(routes, avoided, &tree.detour(topology, Removed::LinkBehind(router), router))
+    let around = |links: &[usize]| {
+        let path = tree.detour(topology, Removed::Links(links), router);
+        along(topology, routes, Avoided::Links(links), &path)
     };
-    if protect == Protect::Link || primary.to == destination {
-        return link();
-    }
-    let around = tree.detour(topology, Removed::Node(primary.to), router);
-    along(routes, Avoided::Node(primary.to), &around).or_else(link)
+    let first = match protect {
+        Protect::Link => None,
+        Protect::Node if primary.to == destination => None,
+        Protect::Node => {
+            let path = tree.detour(topology, Removed::Node(primary.to), router);
+            along(topology, routes, Avoided::Node(primary.to), &path)
+        }
+        Protect::Risk => around(&topology.at_risk_with(primary.hop.0)),
+    };
+    first.or_else(|| around(&[primary.hop.0]))
 }
 
 /// Returns the repair along a path that avoids the failure.
-fn along(routes: &Routes, avoided: Avoided, path: &[Adjacency]) -> Option<RepairPath> {
+fn along(
+    topology: &Topology,
+    routes: &Routes,
+    avoided: Avoided<'_>,
+    path: &[Adjacency],
+) -> Option<RepairPath> {
     let (first, destination) = (path.first()?.to, path.last()?.to);
-    let q = path.iter().position(|step| avoided.by(routes, step.to, destination))?;
-    let in_p = |step: &Adjacency| step.to == first || avoided.by(routes, first, step.to);
+    let avoids = |from, to| avoided.by(topology, routes, from, to);
+    let q = path.iter().position(|step| avoids(step.to, destination))?;
+    let in_p = |step: &Adjacency| step.to == first || avoids(first, step.to);
     let p = path[..=q].iter().take_while(|step| in_p(step)).count() - 1;
     let mut segments = Vec::new();
     if p > 0 {

@@ -29,6 +29,8 @@ pub struct Topology {
     links: Vec<Option<Link>>,
     /// Adjacencies by node, sorted by neighbour, then by link.
     adjacencies: Vec<Vec<Adjacency>>,
+    /// By link: the link and those that share a risk with it, sorted; empty if there are no shared risks.
+    together: Vec<Vec<usize>>,
 }
 
 impl Topology {
@@ -47,7 +49,30 @@ impl Topology {
             }
         }
         adjacencies.iter_mut().for_each(|list| list.sort_unstable());
-        Topology { links, adjacencies }
+        Topology { links, adjacencies, together: Vec::new() }
+    }
+
+    /// Returns the graph with shared risks: groups of links that fail together.
+    #[must_use]
+    pub fn with_risks<'a>(mut self, risks: impl IntoIterator<Item = &'a [usize]>) -> Self {
+        self.together = (0..self.links.len()).map(|link| vec![link]).collect();
+        for risk in risks {
+            for &link in risk {
+                self.together[link].extend_from_slice(risk);
+            }
+        }
+        for links in &mut self.together {
+            links.retain(|&link| self.links[link].is_some());
+            links.sort_unstable();
+            links.dedup();
+        }
+        self
+    }
+
+    /// Returns a link and those that share a risk with it.
+    #[must_use]
+    pub fn at_risk_with(&self, link: usize) -> Vec<usize> {
+        self.together.get(link).cloned().unwrap_or_else(|| vec![link])
     }
 
     /// Returns the graph without these links, both directions of each.
@@ -55,7 +80,7 @@ impl Topology {
     pub fn without(&self, taken: impl IntoIterator<Item = usize>) -> Self {
         let mut links = self.links.clone();
         taken.into_iter().for_each(|link| links[link] = None);
-        Topology::new(self.nodes(), links)
+        Topology { together: self.together.clone(), ..Topology::new(self.nodes(), links) }
     }
 
     /// Returns the number of nodes.

@@ -110,6 +110,28 @@ fn selection_prefers_required_protection() {
     assert!(!path.tunnel() && path.segments.is_empty());
 }
 
+/// The links from S to E and to N1 share a duct. N1's path D(N1, D) = 2 leads over E-D, but S-N1 is cut with S-E. N2's
+/// path has cost 4 and touches neither.
+#[test]
+fn selection_avoids_shared_risks() {
+    let (n2, d) = (3, 4);
+    let topology = two_neighbours().with_risks([&[0, 2][..]]);
+    assert_eq!(topology.at_risk_with(2), [0, 2]);
+    assert_eq!(topology.at_risk_with(5), [5]);
+    assert_eq!(topology.without([5]).at_risk_with(2), [0, 2]);
+    let routes = Routes::new(&topology);
+    let found = alternates(&topology, &routes, S, d);
+    assert_eq!(found.iter().map(|a| a.risk_protecting).collect::<Vec<_>>(), [false, true]);
+    assert_eq!(choose(&found, Protect::Risk).unwrap().adjacency.to, n2);
+    let path = repair(&topology, &routes, Mechanism::TiLfa, Protect::Risk, S, d).unwrap();
+    assert_eq!((path.hops.clone(), path.end, path.risk_protecting), (vec![(4, 0)], n2, true));
+    // A third link in the duct leaves no way: the link alone is protected.
+    let topology = two_neighbours().with_risks([&[0, 2, 4][..]]);
+    let path = repair(&topology, &routes, Mechanism::TiLfa, Protect::Risk, S, d).unwrap();
+    assert!(!path.risk_protecting);
+    assert_eq!(path.hops[0], (2, 0));
+}
+
 #[test]
 fn costs_of_both_directions_are_separate() {
     // A triangle; from N to D it is 2, but back from N to S only 1 and from S to D 1.

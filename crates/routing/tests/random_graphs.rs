@@ -79,7 +79,7 @@ fn follow(
     from: usize,
     backup: &Repair,
     to: usize,
-    failed: usize,
+    failed: &[usize],
 ) -> Option<usize> {
     let mut node = from;
     let mut walk = backup.hops.clone();
@@ -89,7 +89,7 @@ fn follow(
             true => routes.next(node, to)?,
             false => walk.remove(0),
         };
-        if hop.0 == failed {
+        if failed.contains(&hop.0) {
             return None;
         }
         let adjacency = topology.adjacency(hop)?;
@@ -140,7 +140,12 @@ proptest! {
             let tree = routes.to(to);
             let next = topology.adjacency(tree.next(router).unwrap()).unwrap().to;
             let around = topology.adjacencies(next).iter().map(|adjacency| adjacency.hop.0).collect();
-            let mut gone = vec![(Removed::LinkBehind(router), vec![link])];
+            let third: Vec<usize> = (link % 3..topology.links().len()).step_by(3).collect();
+            let one = [link];
+            let mut gone = vec![
+                (Removed::Links(&one), vec![link]),
+                (Removed::Links(&third), third.clone()),
+            ];
             gone.extend((next != to).then_some((Removed::Node(next), around)));
             for (gone, links) in gone {
                 let left = topology.without(links);
@@ -224,7 +229,7 @@ proptest! {
                         prop_assert!(mechanism != Mechanism::TiLfa || left.next(s, d).is_none());
                         continue;
                     };
-                    prop_assert_eq!(follow(&topology, &routes, s, &backup, d, failed), Some(d));
+                    prop_assert_eq!(follow(&topology, &routes, s, &backup, d, &[failed]), Some(d));
                 }
             }
         }
@@ -241,7 +246,7 @@ proptest! {
                 pairs_of += 1;
                 protectable += u64::from(left[s][d] < FAR);
                 let backup = repair(&topology, &routes, mechanism, Protect::Link, s, d);
-                let arrives = |backup: &Repair| follow(&topology, &routes, s, backup, d, failed);
+                let arrives = |backup: &Repair| follow(&topology, &routes, s, backup, d, &[failed]);
                 protected += u64::from(backup.as_ref().and_then(arrives) == Some(d));
             }
             let found = coverage(&topology, one(mechanism));
@@ -262,8 +267,33 @@ proptest! {
                 let backup = repair(&topology, &routes, mechanism, Protect::Node, s, d);
                 let Some(backup) = backup.filter(|backup| backup.node_protecting) else { continue };
                 for adjacency in topology.adjacencies(e) {
-                    let arrived = follow(&topology, &routes, s, &backup, d, adjacency.hop.0);
+                    let arrived = follow(&topology, &routes, s, &backup, d, &[adjacency.hop.0]);
                     prop_assert_eq!(arrived, Some(d));
+                }
+            }
+        }
+    }
+
+    /// Every third link shares a risk with the others of its kind.
+    #[test]
+    fn risk_protecting_backups_arrive_while_all_links_at_risk_are_down(topology in networks()) {
+        let links = topology.links().len();
+        let risks: Vec<Vec<usize>> = (0..3).map(|first| (first..links).step_by(3).collect()).collect();
+        let topology = topology.with_risks(risks.iter().map(Vec::as_slice));
+        let routes = Routes::new(&topology);
+        for (s, d, primary) in pairs(&topology, &routes) {
+            let failed = topology.at_risk_with(primary);
+            let left = floyd_warshall(&topology.without(failed.clone()));
+            for mechanism in MECHANISMS {
+                let backup = repair(&topology, &routes, mechanism, Protect::Risk, s, d);
+                let protecting = backup.as_ref().is_some_and(|backup| backup.risk_protecting);
+                let arrives = backup.is_some_and(|backup| {
+                    follow(&topology, &routes, s, &backup, d, &failed) == Some(d)
+                });
+                prop_assert!(arrives || !protecting);
+                // Along the post-convergence path there is a backup wherever there is a way.
+                if mechanism == Mechanism::TiLfa {
+                    prop_assert_eq!(protecting, left[s][d] < FAR);
                 }
             }
         }

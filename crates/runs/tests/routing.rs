@@ -154,3 +154,73 @@ fn coverage_counts_pairs_of_router_and_destination() {
         assert_eq!((coverage.protected, coverage.tunnels), (protected, tunnels), "{repair}");
     }
 }
+
+/// S sends a packet to D every millisecond, over E. The duct of S-E and S-N1 is cut at 500.5 ms. The packet of 500 ms is
+/// on the link, and the packets of 501 to 510 ms come before the detection at 510.5 ms. Then the alternate over N2 carries the
+/// rest, if backups avoid the duct. Otherwise the alternate is N1, behind the same cut, and nothing arrives.
+#[test]
+fn backups_that_avoid_shared_risks_outlive_a_cut_duct() {
+    let text = r#"
+title = "a duct"
+stop = "1.5 s"
+nodes = [{ names = ["S", "E", "N1", "N2", "D"] }]
+
+[routing]
+repair = "lfa"
+protect = "risk"
+detection = "10 ms"
+hold_down = "5 s"
+
+[[links]]
+chains = [["S", "E"], ["E", "D"], ["N1", "E"]]
+rate = "1 Gbps"
+delay = "1 ms"
+queue = "5 ms"
+
+[[links]]
+chain = ["S", "N1"]
+rate = "1 Gbps"
+delay = "1 ms"
+queue = "5 ms"
+cost = 2
+
+[[links]]
+chain = ["S", "N2"]
+rate = "1 Gbps"
+delay = "1 ms"
+queue = "5 ms"
+cost = 3
+
+[[links]]
+chain = ["N2", "D"]
+rate = "1 Gbps"
+delay = "1 ms"
+queue = "5 ms"
+cost = 4
+
+[[risks]]
+name = "duct"
+links = [["S", "E"], ["S", "N1"]]
+
+[[failures]]
+risk = "duct"
+at = "500.5 ms"
+
+[[traffic]]
+group = "probe"
+from = "S"
+to = "D"
+process = "constant"
+rate = "8 Mbps"
+size = "1000 B"
+until = "999.5 ms"
+"#;
+    for mechanism in ["lfa", "ti-lfa"] {
+        for (protect, down) in [("risk", 10), ("link", 499), ("node", 10)] {
+            let set = [("routing.repair", mechanism), ("routing.protect", protect)];
+            let drops = run(text, &set, 1).drops;
+            let expected = [("link-down", down), ("lost-in-flight", 1)];
+            assert_eq!(drops, expected, "{mechanism}, {protect}");
+        }
+    }
+}

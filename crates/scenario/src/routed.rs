@@ -20,9 +20,18 @@ pub fn topology(nodes: usize, links: &[LinkPlan], bundles: &[BundlePlan]) -> Top
     Topology::new(nodes, links.iter().enumerate().map(link).collect())
 }
 
-/// Builds the routing graph of a plan.
+/// Builds the routing graph of a plan, with shared risks if backups avoid them.
 pub fn topology_of(plan: &Plan) -> Topology {
-    topology(plan.nodes.len(), &plan.links, &plan.bundles)
+    let graph = topology(plan.nodes.len(), &plan.links, &plan.bundles);
+    if !plan.routing.as_ref().is_some_and(|routing| routing.protect == Protect::Risk) {
+        return graph;
+    }
+    let led = |&link: &usize| {
+        plan.bundles.iter().find(|bundle| bundle.has(link)).map_or(link, BundlePlan::leader)
+    };
+    let risks: Vec<Vec<usize>> =
+        plan.risks.iter().map(|risk| risk.links.iter().map(led).collect()).collect();
+    graph.with_risks(risks.iter().map(Vec::as_slice))
 }
 
 /// Returns the name of a graph direction: a port, or "bundle:A->B".
@@ -88,7 +97,7 @@ pub struct Backup {
     pub ports: Vec<String>,
     /// Node where ordinary forwarding continues.
     pub end: Option<String>,
-    /// Protected element: "link" or "node".
+    /// Protected elements: "link", "node" or "risk".
     pub protects: Option<&'static str>,
 }
 
@@ -119,9 +128,10 @@ pub fn backups(plan: &Plan) -> Vec<Backup> {
             });
         }
         let backup = repair(&topology, &routes, mechanism, protect, router, destination);
-        let protect = |backup: &Repair| match backup.node_protecting {
-            true => Protect::Node.name(),
-            false => Protect::Link.name(),
+        let avoids = |backup: &Repair| match protect {
+            Protect::Risk if backup.risk_protecting => Protect::Risk.name(),
+            _ if backup.node_protecting => Protect::Node.name(),
+            _ => Protect::Link.name(),
         };
         let hops = backup.as_ref().map_or(&[][..], |backup| &backup.hops);
         Some(Backup {
@@ -132,7 +142,7 @@ pub fn backups(plan: &Plan) -> Vec<Backup> {
             mechanism: backup.as_ref().map(|backup| backup.mechanism.name()),
             ports: hops.iter().map(|&hop| name(plan, hop)).collect(),
             end: backup.as_ref().map(|backup| plan.nodes[backup.end].clone()),
-            protects: backup.as_ref().map(protect),
+            protects: backup.as_ref().map(avoids),
         })
     };
     let nodes = 0..plan.nodes.len();

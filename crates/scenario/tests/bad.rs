@@ -41,6 +41,7 @@ bad!(
     names,
     names_of_folders,
     no_distributions,
+    no_risks,
     no_routing,
     no_way_back,
     no_unit,

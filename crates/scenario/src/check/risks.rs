@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use optcp_routing::Protect;
 use optcp_units::nearest::suggestion;
 
 use crate::plan::RiskPlan;
@@ -25,6 +26,12 @@ pub(super) fn risks(
     network: &mut Network,
     problems: &mut Problems<'_>,
 ) {
+    let avoided = file.routing.as_ref().is_some_and(|table| table.protect == Some(Protect::Risk));
+    if avoided && file.risks.is_empty() {
+        problems
+            .at(place!["routing", "protect"], "backups avoid shared risks, and there are none")
+            .label("needs [[risks]]");
+    }
     for (i, entry) in file.risks.iter().enumerate() {
         check_name(&entry.name, place!["risks", i, "name"], problems);
         if plan.risks.iter().any(|risk| risk.name == entry.name) {
