@@ -1,5 +1,6 @@
 """`optcp outage`: a small network from end to end, default assumptions, and refused input."""
 
+import csv
 import json
 import re
 
@@ -174,3 +175,51 @@ def test_own_demands_need_no_file():
     assert asked.own_demands
     assert not any("gravity" in str(item) for item in asked.default_assumptions())
     assert len(grid_of(asked).branches) == 1 + 14
+
+
+def test_tables_state_the_cost_to_each_demand(optcp, ring):
+    """The tables repeat the results as CSV and sheets; demands are derived again from the packets of the runs."""
+    status, out, err = optcp("outage", "ring.gml", "--demands", "demands.csv", *ASKED, *SET)
+    assert status == 0, err
+    directory = ring / "results" / "outage-ring"
+    read = {path.stem: list(csv.DictReader(path.open(encoding="utf-8-sig"))) for path in directory.glob("tables/*.csv")}
+    assert (directory / "tables" / "demands.csv").read_bytes().startswith(b"\xef\xbb\xbf"), "Excel needs the mark"
+    assert {name: len(rows) for name, rows in read.items()} == {
+        "mechanisms": 2, "failures": 2 * 4, "demands": 2 * 3, "links": 2 * 5
+    }  # fmt: skip
+    done, found = StudyResult.open(directory), json.loads((directory / "outage.json").read_text())
+    none, *failing = done.grid.branches[:5]
+    twin = done.run(none, 1)
+    ends = {route["flows"][0]: (route["path"][1], route["path"][-2])
+            for entry in twin.scenario["flows"] if entry["group"] == "long" for route in entry["routes"]}  # fmt: skip
+    of_none = {(row["from"], row["to"]): row for row in read["demands"] if row["mechanism"] == "none"}
+    assert set(of_none) == {("A", "B"), ("C", "A"), ("D", "E")}
+    # Four long flows of 4 Mb/s share 22 Mb/s, so the smallest demand has none.
+    assert of_none.pop(("D", "E"))["worst failure"] == ""
+    for pair, row in of_none.items():
+        longest = 0.0
+        for branch in failing:
+            seen = done.run(branch, 1)["outages"]
+            for at, flow in enumerate(seen["flow"].tolist()):
+                if ends.get(flow) == pair and flow in {cut["flow"] for cut in done.run(branch, 1).cuts}:
+                    longest = max(longest, (float(seen["gap_ps"][at]) - float(seen["usual_gap_ps"][at])) / 1e9)
+        assert float(row["longest stall (ms)"]) == pytest.approx(longest)
+    # Each failure loses as much as its demands together.
+    asked = OutageQuery.of("ring.gml", "demands.csv", ["none", "1+1"], settings={"rate_mbps": "20", "window_s": "1"})
+    for cells in study.CostsOf(asked.network, asked.events)(done).cells.values():
+        for cost in cells:
+            assert sum(one.lost_mb for one in cost.demands.values()) == pytest.approx(cost.total_mb)
+    # The load before failures: 60 % of 20 Mb/s on A to B, and half and a third of that by weight.
+    loads = {(row["from"], row["to"]): float(row["load (Mb/s)"]) for row in read["links"]}
+    assert loads["A", "B"] == pytest.approx(12)
+    assert loads["D", "E"] == pytest.approx(4)
+    assert loads["B", "A"] == pytest.approx(6)
+    detour = next(row for row in read["links"] if (row["from"], row["to"]) == ("D", "A"))
+    assert float(detour["highest load, local detour (Mb/s)"]) == pytest.approx(6)
+    worst = max(of_none.values(), key=lambda row: float(row["data lost in it (MB)"]))
+    assert re.search(rf"^{worst['from']} to {worst['to']} .* {worst['worst failure']} ", out, re.MULTILINE)
+    assert len(found["by_demand"]) == 6
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.load_workbook(directory / "outage.xlsx")
+    assert book.sheetnames == ["mechanisms", "failures", "demands", "links"]
+    assert book["demands"]["B2"].value == read["demands"][0]["from"]

@@ -67,15 +67,16 @@ def outage(
 ) -> None:
     """Measure what each failure of a network costs its transfers, by recovery mechanism.
 
-    NETWORK is a name (`optcp list topologies`) or a GML or GraphML file. DIR receives outage.json, a page (index.html)
-    and the runs, which later calls reuse. Assumptions that you do not set, such as rate_mbps, peak or detection_ms,
-    have defaults, and a warning lists them.
+    NETWORK is a name (`optcp list topologies`) or a GML or GraphML file. DIR receives outage.json, a page (index.html),
+    tables as CSV and in a spreadsheet (outage.xlsx, with openpyxl), and the runs, which later calls reuse. Assumptions
+    that you do not set, such as rate_mbps, peak or detection_ms, have defaults, and a warning lists them.
     """
     import functools
 
     from optcp.common.files import check_directory, write_text
     from optcp.common.stored import with_checksum
     from optcp.data.labelled import missing
+    from optcp.outage import tables
     from optcp.outage.asked import OutageQuery
     from optcp.outage.made import make
     from optcp.report.outage import page
@@ -94,8 +95,9 @@ def outage(
     given += [("--failures", failures), ("--sender", sender), ("--out", str(target))]
     command = shlex.join(["optcp", "outage", network, *(part for pair in given for part in pair)])
     write_text(target / "index.html", page(result, command))
+    written = tables.write(target, result)
     _show(result)
-    click.echo(f"\n{target / 'outage.json'}\n{target / 'index.html'}")
+    click.echo("\n" + "\n".join(map(str, [target / "outage.json", target / "index.html", *written])))
     if bare := missing("matplotlib"):
         click.echo(f"the page has no figure: {bare}", err=True)
 

@@ -127,6 +127,17 @@ def _dedicated(network: Network, assumed: Assumptions) -> float:
     return sum(mbps[pair] * one[1] for pair, one in hops.items()) / working
 
 
+def volumes(network: Network, assumed: Assumptions) -> dict[Hop, float]:
+    """Return the volume of each demand that has a path, in Mb/s."""
+    return _scaled(network, network.paths(US_A_KM * assumed.detour), assumed)
+
+
+def working(network: Network, assumed: Assumptions) -> dict[Hop, float]:
+    """Return the load of each direction of the links without a failure, in Mb/s."""
+    paths = network.paths(US_A_KM * assumed.detour)
+    return _over(paths, _scaled(network, paths, assumed))
+
+
 def _scaled(network: Network, paths: Mapping[Hop, list[str]], assumed: Assumptions) -> dict[Hop, float]:
     demands = {pair: network.demands[pair] for pair in paths}
     scale = assumed.peak * assumed.rate_mbps / busiest(paths, demands)

@@ -9,12 +9,14 @@ import numpy as np
 
 from optcp.data.censored import Censored
 from optcp.data.table import PICOSECONDS_A_SECOND as PS
+from optcp.outage.demands import by_demand
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from numpy.typing import NDArray
 
+    from optcp.outage.demands import DemandCost, Pair
     from optcp.scenarios.run import Run
 
 LONG, SHORT = "long", "short"
@@ -57,6 +59,8 @@ class Cost:
         Additional RTOs and segments received twice, over all flows.
     looped
         Number of packets dropped because their time to live expired.
+    demands
+        Cost to each demand, by its nodes. Demands of excluded flows are omitted.
     """
 
     lost_mb: Mapping[str, float]
@@ -73,6 +77,7 @@ class Cost:
     timeouts: int
     spurious: int
     looped: int
+    demands: Mapping[Pair, DemandCost]
 
     @property
     def total_mb(self) -> float:
@@ -149,6 +154,11 @@ class Route:
     nodes: tuple[str, ...]
     ports: frozenset[str]
 
+    @property
+    def ends(self) -> Pair:
+        """Nodes of the network at the ends of the path, next to the hosts."""
+        return self.nodes[1], self.nodes[-2]
+
 
 def routes(run: Run) -> dict[str, Route]:
     """Return the path of each flow of a run, by name."""
@@ -199,6 +209,8 @@ def cost(run: Run, twin: Run, ports: frozenset[str], nodes: frozenset[str]) -> C
     cut = cut_ms(run)
     cuts_ms = np.array([cut.get(name, 0.0) for name in after.names])
     counted = kept & after.long & hit
+    ends = [paths[name].ends for name, one in zip(after.names, kept, strict=True) if one]
+    of_kept = (lost_mb, after.long, counted, after.gap_ms, after.ended)
     return Cost(
         lost_mb={name: float(lost_mb[after.long == (name == LONG)].sum()) for name in (LONG, SHORT)},
         lost_hit_mb=float(lost_mb[hit].sum()),
@@ -214,6 +226,7 @@ def cost(run: Run, twin: Run, ports: frozenset[str], nodes: frozenset[str]) -> C
         timeouts=int(after.timeouts.sum() - before.timeouts.sum()),
         spurious=after.spurious - before.spurious,
         looped=run.drops.get("ttl-expired", 0),
+        demands=by_demand(ends, *(values[kept] for values in of_kept)),
     )
 
 

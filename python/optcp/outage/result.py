@@ -12,6 +12,7 @@ from optcp.common.plurals import count_noun
 from optcp.data.labelled import censored
 from optcp.outage.availability import year
 from optcp.outage.capacity import spare_of
+from optcp.outage.listings import suffering
 from optcp.outage.study import METRICS, CostsOf, failing, grid, mechanisms, window_s
 from optcp.outage.world import World
 from optcp.stats import exact
@@ -146,7 +147,29 @@ class Result:
                 ["failure", *self.asked.mechanisms],
                 worst,
             ),
+            self._demands(first),
         ]
+
+    def _demands(self, mechanism: str) -> TextTable:
+        found = suffering(self, mechanism)[:WORST]
+        rows = [
+            [
+                " to ".join(one.pair),
+                _number(one.mbps),
+                one.worst or "-",
+                "-" if one.lost_mb is None else _number(one.lost_mb),
+                "-" if one.longest_ms is None else ("" if one.ended else "> ") + _number(one.longest_ms),
+                "-" if one.seconds_a_year is None else ("" if one.ended else "> ") + _number(one.seconds_a_year),
+            ]
+            for one in found
+        ]
+        return TextTable(
+            f"The {count_noun(len(rows), 'demand')} with the largest loss (mechanism: {mechanism})",
+            "Data lost by all flows of a demand in its worst failure. Longest stall of its long flows in any failure, "
+            "and their mean stall time in a year of single link failures. A dash: these runs have no such flow.",
+            ["demand", "Mb/s", "worst failure", "data lost (MB)", "longest stall (ms)", "stall time (s a year)"],
+            rows,
+        )
 
     def _cut(self) -> str:
         """Return a note on flows that had not recovered or finished at the end of the runs."""
@@ -200,22 +223,29 @@ class Result:
             "assumed": asked.listed(),
             "warnings": [str(one) for one in self.warnings],
             "rows": [
-                {"mechanism": mechanism, "metric": name, **self._value(mechanism, name, one)}
+                {"mechanism": mechanism, "metric": name, **self.value_of(mechanism, name)}
                 for mechanism, values in self.values.items()
-                for name, one in values.items()
+                for name in values
             ],
-            "costs": [self._cost(mechanism, at) for mechanism in asked.mechanisms for at in range(len(asked.events))],
+            "by_demand": [
+                {"mechanism": mechanism, **vars(one)}
+                for mechanism in asked.mechanisms
+                for one in suffering(self, mechanism)
+            ],
+            "costs": [self.cost_of(mechanism, at) for mechanism in asked.mechanisms for at in range(len(asked.events))],
         }
         return json_text(written)
 
-    def _value(self, mechanism: str, metric: str, one: Interval) -> dict[str, Any]:
-        """Return a value and its interval; the value is null if only a bound is known."""
+    def value_of(self, mechanism: str, metric: str) -> dict[str, Any]:
+        """Return a statistic and its interval; the value is null if only a bound is known."""
+        one = self.values[mechanism][metric]
         ends: dict[str, Any] = {"ci95": _ends(one), "n": one.n}
         if self._at_most(mechanism, metric):
             return {"value": None, "at_most": one.estimate, **ends, "ci95": [None, None]}
         return {**_known("value", one.estimate, one.at_least, "at_least"), **ends}
 
-    def _cost(self, mechanism: str, at: int) -> dict[str, Any]:
+    def cost_of(self, mechanism: str, at: int) -> dict[str, Any]:
+        """Return the cost of a failure under a mechanism."""
         event, one = self.costs.events[at], self.costs.cells[mechanism,][at]
         hit = one.outage_ms.size
         return {

@@ -1,0 +1,182 @@
+"""Complete tables of an outage study, for CSV files and spreadsheets: mechanisms, failures, demands and links."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from optcp.outage import capacity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from optcp.outage.demands import DemandCost, Pair
+    from optcp.outage.result import Result
+
+MS_A_SECOND = 1000
+
+
+@dataclass(frozen=True)
+class Listing:
+    """A complete table.
+
+    Attributes
+    ----------
+    name
+        Name of the file or sheet.
+    heads
+        Names of columns, with units.
+    rows
+        Values; None where undefined.
+    """
+
+    name: str
+    heads: list[str]
+    rows: list[list[Any]]
+
+    @classmethod
+    def of(cls, name: str, rows: Iterable[dict[str, Any]]) -> Listing:
+        """Create a table from rows with equal keys."""
+        rows = list(rows)
+        heads = list(dict.fromkeys(itertools.chain.from_iterable(rows)))
+        return cls(name, heads, [[_plain(row.get(head)) for head in heads] for row in rows])
+
+
+@dataclass(frozen=True)
+class Suffering:
+    """Costs of all failures to one demand under one mechanism.
+
+    Attributes
+    ----------
+    pair
+        Nodes of the demand.
+    mbps
+        Volume in Mb/s.
+    worst
+        Failure with the largest loss of data; None if the runs have no flow of the demand.
+    lost_mb
+        Data lost in this failure, in MB; None without flows.
+    longest_ms
+        Longest stall of a long flow in any failure, in ms; None without long flows.
+    ended
+        Whether all stalls ended before the end of the runs. Otherwise they are lower bounds.
+    seconds_a_year
+        Expected stall time of a long flow in a year of single link failures, in s; None for other failures and
+        without long flows.
+    """
+
+    pair: Pair
+    mbps: float
+    worst: str | None
+    lost_mb: float | None
+    longest_ms: float | None
+    ended: bool
+    seconds_a_year: float | None
+
+
+def listings(result: Result) -> list[Listing]:
+    """Return all tables of a result."""
+    return [
+        Listing.of("mechanisms", _mechanisms(result)),
+        Listing.of("failures", (result.cost_of(name, at) for name, at in _cells(result))),
+        Listing.of("demands", _demands(result)),
+        Listing.of("links", _links(result)),
+    ]
+
+
+def suffering(result: Result, mechanism: str) -> list[Suffering]:
+    """Return the costs to each demand under a mechanism, largest loss in a failure first."""
+    asked, costs = result.asked, result.costs
+    mbps = capacity.volumes(asked.network, asked.assumed.world)
+    happened: dict[Pair, list[tuple[int, DemandCost]]] = {pair: [] for pair in mbps}
+    for at, one in enumerate(costs.cells[mechanism,]):
+        for pair, cost in one.demands.items():
+            if pair in happened:
+                happened[pair].append((at, cost))
+    repeated = len(costs.events) // len(asked.events)
+    cuts_a_year = [asked.assumed.cuts_a_1000_km / 1000 * event.km / repeated for event in costs.events]
+    found = []
+    for pair, of_pair in happened.items():
+        if not of_pair:
+            found.append(Suffering(pair, mbps[pair], None, None, None, ended=True, seconds_a_year=None))
+            continue
+        at, worst = max(of_pair, key=lambda one: one[1].lost_mb)
+        has_long = any(cost.long_flows for _, cost in of_pair)
+        silent_ms = sum(cuts_a_year[at] * cost.stalls_ms / max(cost.long_flows, 1) for at, cost in of_pair)
+        found.append(
+            Suffering(
+                pair,
+                mbps[pair],
+                costs.events[at].name,
+                worst.lost_mb,
+                max(cost.longest_ms for _, cost in of_pair) if has_long else None,
+                all(cost.ended for _, cost in of_pair),
+                silent_ms / MS_A_SECOND if has_long and asked.failures == "links" else None,
+            )
+        )
+    return sorted(found, key=lambda one: -math.inf if one.lost_mb is None else one.lost_mb, reverse=True)
+
+
+def _cells(result: Result) -> Iterator[tuple[str, int]]:
+    return itertools.product(result.asked.mechanisms, range(len(result.asked.events)))
+
+
+def _mechanisms(result: Result) -> Iterator[dict[str, Any]]:
+    for mechanism, values in result.values.items():
+        row: dict[str, Any] = {"mechanism": mechanism}
+        for metric in values:
+            written = result.value_of(mechanism, metric)
+            row |= {metric: written["value"], f"{metric} low": written["ci95"][0], f"{metric} high": written["ci95"][1]}
+            row |= {f"{metric} {bound}": written[bound] for bound in ("at_least", "at_most") if bound in written}
+        yield row
+
+
+def _demands(result: Result) -> Iterator[dict[str, Any]]:
+    for mechanism in result.asked.mechanisms:
+        for one in suffering(result, mechanism):
+            yield {
+                "mechanism": mechanism,
+                "from": one.pair[0],
+                "to": one.pair[1],
+                "volume (Mb/s)": one.mbps,
+                "worst failure": one.worst,
+                "data lost in it (MB)": one.lost_mb,
+                "longest stall (ms)": one.longest_ms,
+                "stalls ended": one.ended,
+                "stall time (s a year)": one.seconds_a_year,
+            }
+
+
+def _links(result: Result) -> Iterator[dict[str, Any]]:
+    """Yield the load of each link direction before failures and in the worst failure, by kind of backup path."""
+    asked = result.asked
+    network, assumed = asked.network, asked.assumed.world
+    failed = [event.links[0] for event in asked.events if len(event.links) == 1]
+    kinds = {"after convergence": capacity.rerouted, "local detour": capacity.detoured}
+    loads = {kind: compute(network, assumed, failed) for kind, compute in kinds.items()} if failed else {}
+    working = next(iter(loads.values())).working if loads else capacity.working(network, assumed)
+    for name, (a, b, _, km) in zip(network.link_names(), network.links, strict=True):
+        for hop in ((a, b), (b, a)):
+            row = {
+                "link": name,
+                "from": hop[0],
+                "to": hop[1],
+                "length (km)": km,
+                "rate (Mb/s)": assumed.rate_mbps,
+                "load (Mb/s)": working.get(hop, 0.0),
+                "utilisation": working.get(hop, 0.0) / assumed.rate_mbps,
+            }
+            for kind, of_kind in loads.items():
+                most, failure = max((after.get(hop, 0.0), link) for link, after in of_kind.after.items())
+                row |= {
+                    f"highest load, {kind} (Mb/s)": most,
+                    f"utilisation, {kind}": most / assumed.rate_mbps,
+                    f"failure, {kind}": failure,
+                }
+            yield row
+
+
+def _plain(value: Any) -> Any:  # noqa: ANN401 - values of cells
+    return None if isinstance(value, float) and not math.isfinite(value) else value
