@@ -98,7 +98,7 @@ def test_ports_have_limits_in_bytes(optcp, tmp_path):
         ["A->B", "1.000", "Gbps", "1", "ms", "625", "kB", "5", "ms", "drop-tail"],
         ["B->A", "10.000", "Mbps", "1", "ms", "50", "packets", "codel"],
         # Data take 12 us and 120 us, the ACK 3.2 us and 32 us, and light 6 ms: half of 6.1672 ms at 100 Mbit/s.
-        ["spare:B->C", "100.000", "Mbps", "2", "ms", "38.545", "kB", "3.0836", "ms", "drop-tail"],
+        ["spare:B->C", "100.000", "Mbps", "2", "ms", "38.545", "kB", "3.084", "ms", "drop-tail"],
         ["spare:C->B", "100.000", "Mbps", "2", "ms", "unlimited", "drop-tail"],
     ]
 

@@ -283,7 +283,7 @@ def test_the_command_prints_routes_and_backups(tmp_path):
 
 
 def test_the_command_of_the_page_gives_its_value(command):
-    page = (Path(__file__).parents[3] / "docs" / "reference" / "routing.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[3] / "docs" / "details" / "models.md").read_text(encoding="utf-8")
     (line,) = (line for line in page.splitlines() if line.startswith("optcp routing germany50 --set"))
     assert "| `sndlib/abilene` | 12, 15 | 1 | 90.9 % | 56.1 % | 90.9 % | 90.9 % |" in page
     out = command(*shlex.split(line)[1:]).stdout

@@ -25,6 +25,7 @@ mod outages;
 mod pairs;
 mod places;
 mod protection;
+mod queue_limits;
 mod queues;
 mod risks;
 mod route;
@@ -80,7 +81,7 @@ pub(crate) fn plan(file: &File, library: &Library, problems: &mut Problems<'_>) 
     risks::risks(file, &mut plan, &mut network, problems);
     flows::flows(file, library, &mut plan, &mut network, routes.as_ref(), problems);
     traffic::traffic(file, library, &mut plan, &mut network, routes.as_ref(), problems);
-    buffers::resolve(&plan, &mut network, problems);
+    queue_limits::resolve(&plan, &mut network, problems);
     failures::failures(file, &mut plan, &mut network, problems);
     schedules::schedules(file, library, &mut plan, &mut network, problems);
     protection::protections(file, &mut plan, &mut network, problems);
