@@ -69,6 +69,11 @@ def test_own_network_from_end_to_end(optcp, ring):
         assert shown in page
         assert shown in err
     assert "<svg" in page
+    # The controls of the map have the same costs.
+    explored = json.loads(re.search(r'id="explored">(.*?)</script>', page)[1])
+    assert [one["name"] for one in explored["failures"]] == [event.name for event in asked.events]
+    shown = [one["lost"] for mechanism in asked.mechanisms for one in explored["costs"][mechanism]]
+    assert shown == pytest.approx([item["lost_mb"] for item in found["costs"]], abs=5e-4)
     assert "rate_mbps" not in err
     # Repeating the command makes no runs.
     before = {path: path.stat().st_mtime_ns for path in directory.rglob("parts/*.json")}

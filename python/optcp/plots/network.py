@@ -116,17 +116,19 @@ def of_costs(network: Network, costs: Mapping[str, float], said: str, *, alone: 
     parts = [_head(height + below[1], alone=alone)]
     for name, (a, b) in links.items():
         (x1, y1), (x2, y2) = at[a], at[b]
-        drawn = f'<line x1="{x1}" y1="{y1}" x2="{x2}" y2="{y2}" {_ink(costs.get(name), most)}>'
+        place = f'x1="{x1}" y1="{y1}" x2="{x2}" y2="{y2}" data-part="{html.escape(name)}"'
+        drawn = f"<line {place} {_ink(costs.get(name), most)}>"
         parts.append(f"{drawn}<title>{_cost_said(name, costs, said)}</title></line>")
     for name in nodes:
         if name in costs:
             share = max(costs[name], 0.0) / most
-            drawn = f'<circle cx="{at[name][0]}" cy="{at[name][1]}" r="{4 + 6 * share:.1f}" fill="{FAILED}">'
+            place = f'cx="{at[name][0]}" cy="{at[name][1]}" data-part="{html.escape(name)}"'
+            drawn = f'<circle {place} r="{4 + 6 * share:.1f}" fill="{FAILED}">'
             parts.append(f"{drawn}<title>{_cost_said(name, costs, said)}</title></circle>")
         else:
             parts.append(_node(name, at[name]))
     parts += [_label(name, place) for name, place in _labels(nodes, at, height)]
-    return "".join([*parts, below[0], "</svg>"])
+    return "".join([*parts, f"<g data-legend>{below[0]}</g></svg>"])
 
 
 def _ink(cost: float | None, most: float) -> str:

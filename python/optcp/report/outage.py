@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from optcp import _core
 from optcp.common.plurals import count_noun
-from optcp.data.labelled import missing
+from optcp.data.labelled import censored, missing
 from optcp.plots.network import of_costs
 from optcp.web.packed import Files
 from optcp.web.templating import templates
 
 if TYPE_CHECKING:
+    from optcp.outage.costs import Cost
     from optcp.outage.result import Result
     from optcp.plots.registry import Figure
 
@@ -38,6 +39,7 @@ def page(result: Result, command: str) -> str:
             figure=_figure(result),
             map=map_of(result),
             first=asked.mechanisms[0],
+            explored=explored(result),
             files=files,
             bare=missing("matplotlib"),
         )
@@ -52,6 +54,42 @@ def _figure(result: Result) -> Figure | None:
     return draw(result.values)
 
 
+def explored(result: Result) -> dict[str, Any]:
+    """Return the data of the map's controls: mechanisms, failures, and the costs of each failure."""
+    asked = result.asked
+    happened = asked.events
+    costs = {
+        name: [
+            {
+                "lost": round(one.total_mb, 3),
+                "hit": one.outage_ms.size,
+                "flows": one.flows,
+                "stall": _quantile(one),
+                "demand": _worst(one),
+            }
+            for one in result.costs.cells[name,][: len(happened)]
+        ]
+        for name in asked.mechanisms
+    }
+    return {
+        "failures": [{"name": one.name, "parts": [*one.links, *one.nodes]} for one in happened],
+        "costs": costs,
+    }
+
+
+def _quantile(one: Cost) -> str:
+    """Return the median stall of affected long flows in ms as text, empty without affected flows."""
+    if not one.outage_ms.size:
+        return ""
+    return censored(*one.outages.quantile(0.5), lambda value: f"{value:.0f}")
+
+
+def _worst(one: Cost) -> str:
+    """Return the demand with the largest loss, empty if none lost data."""
+    pair, cost = max(one.demands.items(), key=lambda item: item[1].lost_mb, default=(None, None))
+    return f"{pair[0]} to {pair[1]}: {cost.lost_mb:.3g} MB" if pair and cost and cost.lost_mb > 0 else ""
+
+
 def map_of(result: Result) -> str:
     """Draw the network, with links coloured by their worst failure under the first mechanism."""
     asked = result.asked
@@ -60,4 +98,4 @@ def map_of(result: Result) -> str:
     for event in asked.events:
         for name in (*event.links, *event.nodes):
             worst[name] = max(worst.get(name, lost[event.name]), lost[event.name])
-    return of_costs(asked.network, worst, f"MB lost (mechanism: {asked.mechanisms[0]})")
+    return of_costs(asked.network, worst, "MB lost")

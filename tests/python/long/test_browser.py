@@ -2,6 +2,7 @@
 
 import csv
 import itertools
+import json
 import os
 import shutil
 
@@ -302,3 +303,26 @@ def test_satellites_of_the_path_are_on_the_globe_and_move(opened, satellites):
     page.keyboard.press("ArrowRight")
     page.wait_for_timeout(200)
     assert {"S218", "S217"} < {name for name, *_ in page.evaluate(NAMES)}
+
+
+def test_the_map_of_an_outage_study_steps_through_failures(browser, tmp_path):
+    command_in(
+        tmp_path, "outage", "sndlib/abilene", "--mechanism", "none", "--mechanism", "ti-lfa", "--set", "rate_mbps=10",
+        "--set", "window_s=1", "--out", "out",
+    )  # fmt: skip
+    found = json.loads((tmp_path / "out" / "outage.json").read_text(encoding="utf-8"))
+    costs = {(item["mechanism"], item["failure"]): item["lost_mb"] for item in found["costs"]}
+    page = browser.new_page()
+    errors = []
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    page.goto((tmp_path / "out" / "index.html").as_uri())
+    output, chosen = page.locator("#explore output"), page.locator("#explore input")
+    worst = max(lost for (mechanism, _), lost in costs.items() if mechanism == "none")
+    assert float(output.inner_text().split("up to ")[1].split(" MB")[0]) == pytest.approx(worst, rel=0.01)
+    page.select_option("#explore select", "ti-lfa")
+    chosen.fill("2")
+    name, said = output.inner_text().split(": ", 1)
+    assert float(said.split(" MB")[0]) == pytest.approx(costs["ti-lfa", name], abs=5e-4)
+    assert page.locator("#map line[stroke-dasharray]").count() == 1
+    assert errors == []
+    page.close()
