@@ -10,8 +10,9 @@ from optcp.outage import study
 from optcp.outage.asked import SETTINGS, Assumed, OutageQuery
 from optcp.outage.capacity import spare_of
 from optcp.outage.network import Network
-from optcp.outage.result import WORST, grid_of
+from optcp.outage.result import WORST, Result, grid_of
 from optcp.outage.world import Assumptions, World
+from optcp.plots import outage_pdf
 from optcp.study import StudyResult
 
 # TopoHub does not close its data files.
@@ -228,3 +229,21 @@ def test_tables_state_the_cost_to_each_demand(optcp, ring):
     book = openpyxl.load_workbook(directory / "outage.xlsx")
     assert book.sheetnames == ["mechanisms", "failures", "demands", "links"]
     assert book["demands"]["B2"].value == read["demands"][0]["from"]
+
+
+def test_summary_is_two_pages_and_the_same_again(optcp, ring):
+    pytest.importorskip("matplotlib")
+    for place in ("one", "two"):
+        status, out, err = optcp("outage", "ring.gml", "--demands", "demands.csv", *ASKED, *SET, "--out", "out")
+        assert status == 0, err
+        (ring / "out" / "outage.pdf").rename(ring / f"{place}.pdf")
+    assert "outage.pdf" in out
+    text = (ring / "one.pdf").read_bytes()
+    assert text == (ring / "two.pdf").read_bytes()
+    assert re.search(rb"/Count 2\b", text), "two pages"
+    asked = OutageQuery.of("ring.gml", "demands.csv", ["none", "1+1"], settings={"rate_mbps": "20", "window_s": "1"})
+    said = " ".join(outage_pdf.findings(Result.of(asked, StudyResult.open(ring / "out"))))
+    found = json.loads((ring / "out" / "outage.json").read_text())
+    values = {row["mechanism"]: row["value"] for row in found["rows"] if row["metric"] == "lost_mb"}
+    assert f"The mean loss of data per failure is {values['none']:.3g} MB with none." in said
+    assert f"The lowest is {min(values.values()):.3g} MB, with 1+1." in said

@@ -96,10 +96,15 @@ def outage(
     command = shlex.join(["optcp", "outage", network, *(part for pair in given for part in pair)])
     write_text(target / "index.html", page(result, command))
     written = tables.write(target, result)
+    if not missing("matplotlib"):
+        from optcp.plots import outage_pdf
+
+        outage_pdf.write(target / outage_pdf.NAME, result, command)
+        written.append(target / outage_pdf.NAME)
     _show(result)
     click.echo("\n" + "\n".join(map(str, [target / "outage.json", target / "index.html", *written])))
     if bare := missing("matplotlib"):
-        click.echo(f"the page has no figure: {bare}", err=True)
+        click.echo(f"the page has no figure, and there is no summary as PDF: {bare}", err=True)
 
 
 def _show(result: Result) -> None:

@@ -9,7 +9,7 @@ from optcp.plots.registry import COLOURS, Figure
 from optcp.plots.svg import canvas, render
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from matplotlib.axes import Axes
 
@@ -25,15 +25,19 @@ def draw(values: Mapping[str, Mapping[str, Interval]]) -> Figure:
         "failures."
     )
     with canvas(7.2, 1.4 + 0.32 * len(values)) as figure:
-        panels = figure.subplots(1, len(PANELS), sharey=True)
-        for panel, (metric, label), colour in zip(panels, PANELS.items(), COLOURS, strict=False):
-            known = {name: metrics[metric] for name, metrics in values.items() if metric in metrics}
-            _points(panel, [known.get(name) for name in values], colour)
-            panel.set_xlabel(label)
-            panel.set_yticks(range(len(values)), list(values))
-            panel.grid(axis="y", linewidth=0.3)
-        panels[0].invert_yaxis()
+        panels(figure.subplots(1, len(PANELS), sharey=True), values)
         return Figure(caption, render(figure, "outage", caption))
+
+
+def panels(axes: Sequence[Axes], values: Mapping[str, Mapping[str, Interval]]) -> None:
+    """Draw the panels; ``values`` as in :func:`draw`."""
+    for panel, (metric, label), colour in zip(axes, PANELS.items(), COLOURS, strict=False):
+        known = {name: metrics[metric] for name, metrics in values.items() if metric in metrics}
+        _points(panel, [known.get(name) for name in values], colour)
+        panel.set_xlabel(label)
+        panel.set_yticks(range(len(values)), list(values))
+        panel.set_ylim(len(values) - 0.5, -0.5)
+        panel.grid(axis="y", linewidth=0.3)
 
 
 def _points(panel: Axes, found: list[Interval | None], colour: str) -> None:

@@ -64,7 +64,7 @@ def render(figure: Figure, name: str, label: str) -> str:
     with resources.as_file(style) as path, mpl.rc_context(fname=path):
         mpl.rcParams["svg.hashsalt"] = name
         readable.name(figure)
-        _plain_powers(figure)
+        plain_powers(figure)
         figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None})
     text = buffer.getvalue()
     root = ET.fromstring(text[text.index("<svg") :])  # noqa: S314 - matplotlib wrote it
@@ -87,7 +87,7 @@ class _Plain(LogFormatterSciNotation):
         return f"{x:g}" if super().__call__(x, pos) else ""
 
 
-def _plain_powers(figure: Figure) -> None:
+def plain_powers(figure: Figure) -> None:
     """Use plain numbers on logarithmic axes."""
     for panel in figure.axes:
         for axis in (panel.xaxis, panel.yaxis):
