@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any
 
 from optcp.common.plurals import count_noun
@@ -84,7 +84,7 @@ class Setting:
 
 
 SETTINGS: dict[str, Setting] = {
-    "rate_mbps": Setting("rate of every link, in Mb/s", most=100_000),
+    "rate_mbps": Setting("rate of every link, or of the fastest one if the file has rates, in Mb/s", most=100_000),
     "peak": Setting("utilisation of the busiest link before failures", most=1),
     "flow_mbps": Setting("maximum rate of the host of a long flow, in Mb/s"),
     "short_share": Setting("share of short flows in the traffic", least=0, most=0.99),
@@ -176,6 +176,8 @@ class OutageQuery:
         Values of all assumptions.
     given
         Names of assumptions that the user set.
+    stated
+        Meaning of assumptions whose value follows from the file of the network, by name.
     sender
         TCP of the long flows.
     """
@@ -189,6 +191,7 @@ class OutageQuery:
     left_out: tuple[str, ...]
     assumed: Assumed
     given: frozenset[str]
+    stated: Mapping[str, str] = field(hash=False)
     sender: str
 
     @classmethod
@@ -222,6 +225,11 @@ class OutageQuery:
         network = Network.find(reference, matrix)
         own = matrix is None and network.has_demands()
         bridges = events.bridges(network)
+        stated = {}
+        peak = network.utilisation(US_A_KM * assumed.detour)
+        if peak is not None and "peak" not in (settings or {}):
+            assumed = replace(assumed, peak=peak)
+            stated["peak"] = "utilisation of the busiest link before failures, by the rates and demands of the file"
         return cls(
             network=network,
             demands=matrix or ("those of the network" if own else "gravity"),
@@ -232,6 +240,7 @@ class OutageQuery:
             left_out=tuple(name for name in network.link_names() if name in bridges) if failures == "links" else (),
             assumed=assumed,
             given=frozenset(settings or {}),
+            stated=stated,
             sender=sender,
         )
 
@@ -242,12 +251,16 @@ class OutageQuery:
 
     def listed(self) -> list[dict[str, Any]]:
         """Return each assumption with its value, its meaning, and whether it is a default."""
+        known = {name: one.summary for name, one in SETTINGS.items()} | {"sizes": SIZES_SUMMARY, **self.stated}
+        if self.network.rates:
+            scale = self.network.scale(self.assumed.rate_mbps)
+            known["rate_mbps"] = f"rate of the fastest link, in Mb/s; rates and demands of the file times {scale:.3g}"
         return [
             {
                 "name": one.name,
                 "value": _plain(getattr(self.assumed, one.name)),
-                "default": one.name not in self.given,
-                "summary": SETTINGS[one.name].summary if one.name in SETTINGS else SIZES_SUMMARY,
+                "default": one.name not in self.given and one.name not in self.stated,
+                "summary": known[one.name],
             }
             for one in fields(self.assumed)
             if one.name != "cuts_a_1000_km" or self.failures == "links"
@@ -272,7 +285,7 @@ class OutageQuery:
         """Return warnings about the file of the network: ignored rates and notes of the reader."""
         found = self.network.topology()
         warned = []
-        if found.rates:
+        if found.rates and not self.network.rates:
             names = ", ".join(f"`{name}`" for name in found.rates)
             rate = f"{self.assumed.rate_mbps:g} Mb/s (rate_mbps)"
             text = f"the links of {self.network.reference} have {names}, which is ignored: each has {rate}"
@@ -303,6 +316,9 @@ class OutageQuery:
                     "",
                 )
             )
+        if self.assumed.peak > 1:
+            text = f"the busiest link carries {self.assumed.peak:.2f} times its rate before any failure"
+            found.append(ScenarioWarning("overloaded", text, ""))
         return found
 
     def _joined(self) -> dict[tuple[str, str], list[str]]:
@@ -316,8 +332,10 @@ class OutageQuery:
 
 
 def _plain(value: float | str) -> float | str:
-    """Return an integral float as an integer."""
-    return int(value) if isinstance(value, float) and value.is_integer() else value
+    """Return a float with six digits, and an integral one as an integer."""
+    if not isinstance(value, float):
+        return value
+    return int(value) if value.is_integer() else float(f"{value:.6g}")
 
 
 def _refuse_scenarios(reference: str) -> None:

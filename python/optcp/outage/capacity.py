@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from optcp.outage.network import US_A_KM, busiest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from optcp.outage.network import Network
     from optcp.outage.world import Assumptions
@@ -28,12 +28,12 @@ class Loads:
     after
         Load in Mb/s during the failure of each link, by its name.
     rate_mbps
-        Rate of each direction.
+        Function that returns the rate of a direction in Mb/s.
     """
 
     working: Mapping[Hop, float]
     after: Mapping[str, Mapping[Hop, float]]
-    rate_mbps: float
+    rate_mbps: Callable[[Hop], float]
 
     @property
     def spare(self) -> float:
@@ -44,13 +44,15 @@ class Loads:
     def added(self) -> float:
         """Capacity to add so that no direction is overloaded, relative to working capacity."""
         worst = {hop: self.working.get(hop, 0.0) + more for hop, more in self._most_more().items()}
-        return sum(max(0.0, load - self.rate_mbps) for load in worst.values()) / sum(self.working.values())
+        return sum(max(0.0, load - self.rate_mbps(hop)) for hop, load in worst.items()) / sum(self.working.values())
 
     def busiest_detour(self, link: str) -> float:
         """Maximum utilization of the directions whose load rises when a link fails."""
         after = self.after[link]
-        more = [load for hop, load in after.items() if load > self.working.get(hop, 0.0) + 1e-9]
-        return max(more, default=0.0) / self.rate_mbps
+        more = [
+            load / self.rate_mbps(hop) for hop, load in after.items() if load > self.working.get(hop, 0.0) + 1e-9
+        ]
+        return max(more, default=0.0)
 
     def _most_more(self) -> dict[Hop, float]:
         most: dict[Hop, float] = {}
@@ -70,7 +72,7 @@ def rerouted(network: Network, assumed: Assumptions, links: Iterable[str]) -> Lo
         without = network.without(name)
         ways = without.paths(us_a_km)
         after[name] = _over({pair: path for pair, path in ways.items() if pair in mbps}, mbps)
-    return Loads(_over(before, mbps), after, assumed.rate_mbps)
+    return Loads(_over(before, mbps), after, rate_of(network, assumed))
 
 
 def detoured(network: Network, assumed: Assumptions, links: Iterable[str]) -> Loads:
@@ -88,7 +90,7 @@ def detoured(network: Network, assumed: Assumptions, links: Iterable[str]) -> Lo
             for step in itertools.pairwise(way or []):
                 loads[step] = loads.get(step, 0.0) + carried
         after[name] = loads
-    return Loads(_over(before, mbps), after, assumed.rate_mbps)
+    return Loads(_over(before, mbps), after, rate_of(network, assumed))
 
 
 @dataclass(frozen=True)
@@ -138,9 +140,14 @@ def working(network: Network, assumed: Assumptions) -> dict[Hop, float]:
     return _over(paths, _scaled(network, paths, assumed))
 
 
+def rate_of(network: Network, assumed: Assumptions) -> Callable[[Hop], float]:
+    """Return a function that returns the rate of a direction of the links, in Mb/s."""
+    return lambda hop: network.rate_mbps(hop, assumed.rate_mbps)
+
+
 def _scaled(network: Network, paths: Mapping[Hop, list[str]], assumed: Assumptions) -> dict[Hop, float]:
     demands = {pair: network.demands[pair] for pair in paths}
-    scale = assumed.peak * assumed.rate_mbps / busiest(paths, demands)
+    scale = assumed.peak / busiest(paths, demands, rate_of(network, assumed))
     return {pair: scale * much for pair, much in demands.items()}
 
 

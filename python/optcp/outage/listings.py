@@ -157,6 +157,7 @@ def _links(result: Result) -> Iterator[dict[str, Any]]:
     kinds = {"after convergence": capacity.rerouted, "local detour": capacity.detoured}
     loads = {kind: compute(network, assumed, failed) for kind, compute in kinds.items()} if failed else {}
     working = next(iter(loads.values())).working if loads else capacity.working(network, assumed)
+    rate = capacity.rate_of(network, assumed)
     for name, (a, b, _, km) in zip(network.link_names(), network.links, strict=True):
         for hop in ((a, b), (b, a)):
             row = {
@@ -164,15 +165,15 @@ def _links(result: Result) -> Iterator[dict[str, Any]]:
                 "from": hop[0],
                 "to": hop[1],
                 "length (km)": km,
-                "rate (Mb/s)": assumed.rate_mbps,
+                "rate (Mb/s)": rate(hop),
                 "load (Mb/s)": working.get(hop, 0.0),
-                "utilisation": working.get(hop, 0.0) / assumed.rate_mbps,
+                "utilisation": working.get(hop, 0.0) / rate(hop),
             }
             for kind, of_kind in loads.items():
                 most, failure = max((after.get(hop, 0.0), link) for link, after in of_kind.after.items())
                 row |= {
                     f"highest load, {kind} (Mb/s)": most,
-                    f"utilisation, {kind}": most / assumed.rate_mbps,
+                    f"utilisation, {kind}": most / rate(hop),
                     f"failure, {kind}": failure,
                 }
             yield row

@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING
 from optcp import _core
 from optcp.errors import InputError
 from optcp.scenarios import graphs, topologies, weights
+from optcp.topology import units
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from optcp.scenarios.topologies import Topology
 
@@ -38,7 +39,12 @@ class Network:
     links
         Both nodes, optional name, and length in km of each link.
     demands
-        Demand from one node to another, in any unit.
+        Demand from one node to another, in bit/s or any unit.
+    rates
+        Rate from one node to another in bit/s, by link direction; empty unless the file states the rate of every link.
+        Of parallel links the highest rate counts.
+    volumes
+        Whether the demands are in bit/s.
     """
 
     kind: str
@@ -46,6 +52,8 @@ class Network:
     nodes: tuple[str, ...]
     links: tuple[tuple[str, str, str | None, float], ...]
     demands: Mapping[tuple[str, str], float] = field(repr=False, hash=False)
+    rates: Mapping[tuple[str, str], float] = field(default_factory=dict, repr=False, hash=False)
+    volumes: bool = False
 
     @classmethod
     def find(cls, reference: str, matrix: str | None = None) -> Network:
@@ -62,7 +70,8 @@ class Network:
         InputError
             If the topology does not exist, a link has no length, or the matrix has no pair of its nodes.
         """
-        found = topologies.find(_kind(reference), reference, "scenario.toml")
+        kind = _kind(reference)
+        found = topologies.find(kind, reference, "scenario.toml")
         names = found.nodes
         lengths = [length for *_, length in found.links]
         if None in lengths:
@@ -71,17 +80,33 @@ class Network:
                 f"{reference}: the link {names[a]}-{names[b]} has no length, and its nodes have no coordinates"
             )
         laid = tuple((names[a], names[b], name, (length or 0) / 1e6) for a, b, name, length in found.links)
+        volumes = False
         if matrix is not None:
-            wanted = _wanted(matrix, found, reference)
+            wanted, volumes = _wanted(matrix, found, reference)
         else:
-            wanted = {(names[a], names[b]): float(demand) for a, b, demand in found.demands}
+            wanted, volumes = _demands(kind, reference, found)
         wanted = {pair: demand for pair, demand in wanted.items() if pair[0] != pair[1] and demand > 0}
         if not wanted:
             if matrix is not None:
                 raise InputError(f"{matrix}: no pair of nodes has a weight above zero")
             degree = {name: sum(name in link[:2] for link in laid) for name in names}
             wanted = {(a, b): float(degree[a] * degree[b]) for a, b in itertools.permutations(names, 2)}
-        return cls(_kind(reference), reference, tuple(names), laid, wanted)
+        return cls(kind, reference, tuple(names), laid, wanted, _rates(kind, reference, found), volumes)
+
+    def scale(self, rate_mbps: float) -> float:
+        """Return the factor of all rates and demands by which the fastest link of the file gets this rate."""
+        return rate_mbps * 1e6 / max(self.rates.values()) if self.rates else 1.0
+
+    def rate_mbps(self, hop: tuple[str, str], rate_mbps: float) -> float:
+        """Return the rate of a link direction in the scenarios, where the fastest link has ``rate_mbps``."""
+        return self.rates[hop] * self.scale(rate_mbps) / 1e6 if self.rates else rate_mbps
+
+    def utilisation(self, us_a_km: float) -> float | None:
+        """Return the utilisation of the busiest link by rates and demands of the file; None without one of them."""
+        if not (self.rates and self.volumes):
+            return None
+        paths = self.paths(us_a_km)
+        return busiest(paths, self.demands, self.rates.__getitem__) if paths else None
 
     def has_demands(self) -> bool:
         """Whether the topology includes demands."""
@@ -163,24 +188,55 @@ def _kind(reference: str) -> str:
     return "name"
 
 
-def _wanted(matrix: str, found: Topology, reference: str) -> dict[tuple[str, str], float]:
-    """Return the demands of a matrix; rows of the same pair are added."""
+def _demands(kind: str, reference: str, found: Topology) -> tuple[dict[tuple[str, str], float], bool]:
+    """Return the demands of a topology, and whether they are in bit/s."""
+    volumes = topologies.volumes(kind, reference, "scenario.toml")
+    if volumes is not None:
+        return {(found.nodes[a], found.nodes[b]): float(bps) for a, b, bps in volumes}, True
+    return {(found.nodes[a], found.nodes[b]): float(demand) for a, b, demand in found.demands}, False
+
+
+def _rates(kind: str, reference: str, found: Topology) -> dict[tuple[str, str], float]:
+    """Return the rates of a topology in bit/s by direction; empty unless every link has one."""
+    rates: dict[tuple[str, str], float] = {}
+    for (a, b, *_), both in zip(found.links, topologies.rates(kind, reference, "scenario.toml"), strict=True):
+        for hop, bps in zip(((a, b), (b, a)), both, strict=True):
+            if bps is None:
+                return {}
+            ends = found.nodes[hop[0]], found.nodes[hop[1]]
+            rates[ends] = max(rates.get(ends, 0.0), float(bps))
+    return rates
+
+
+def _wanted(matrix: str, found: Topology, reference: str) -> tuple[dict[tuple[str, str], float], bool]:
+    """Return the demands of a matrix, and whether they are in bit/s; rows of the same pair are added.
+
+    A heading such as ``from,to,volume (Gbps)`` states the unit.
+    """
     known = found.by_name()
     wanted = Counter[tuple[str, str]]()
     read = topologies.matrix(matrix, "scenario.toml")
     weights.check_nodes(matrix, read, known, reference)
+    _, unit = units.heading(read["heading"][1][2]) if read["heading"] else ("", "")
+    factor = units.factor("rate", unit) if unit else None
+    if unit and factor is None:
+        raise InputError(f"{matrix}: the unit `{unit}` of the third column is not a rate such as `Mbps`")
     for _, a, b, weight in read["rows"]:
         wanted[found.nodes[known[a]], found.nodes[known[b]]] += weight
-    return {pair: float(weight) for pair, weight in wanted.items()}
+    return {pair: float(weight) * float(factor or 1) for pair, weight in wanted.items()}, factor is not None
 
 
-def busiest(paths: Mapping[tuple[str, str], Sequence[str]], demands: Mapping[tuple[str, str], float]) -> float:
-    """Return the load of the busiest link direction, in the unit of the demands."""
+def busiest(
+    paths: Mapping[tuple[str, str], Sequence[str]],
+    demands: Mapping[tuple[str, str], float],
+    rate: Callable[[tuple[str, str]], float],
+) -> float:
+    """Return the load of the busiest link direction as a share of its rate, in the unit of the demands."""
     over: dict[tuple[str, str], float] = {}
     for pair, path in paths.items():
         for hop in itertools.pairwise(path):
             over[hop] = over.get(hop, 0.0) + demands[pair]
-    return max(over.values())
+    return max(load / rate(hop) for hop, load in over.items())
 
 
 def systematic(demands: Mapping[tuple[str, str], float], count: int, seed: int) -> list[tuple[str, str]]:

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 MOST_FLOWS = 50_000
 """Maximum number of long flows; each has its own host."""
+LEAST_QUEUE_BYTES = 3000
+"""Minimum queue limit of a link whose rate is scaled."""
 MSS_SHARE = 1448 / 1500
 """Payload of a full segment of Linux as a share of its packet size."""
 ACCESS_MS = (1.0, 5.0)
@@ -46,7 +48,8 @@ class Assumptions:
     Attributes
     ----------
     rate_mbps
-        Rate of every link, in Mb/s.
+        Rate of every link, in Mb/s. If the file states rates, it is the rate of the fastest link, and all rates and
+        demands are scaled by one factor.
     peak
         Load of the busiest link without a failure, as a share of its rate.
     flow_mbps
@@ -141,8 +144,9 @@ class World:
         paths = network.paths(US_A_KM * assumed.detour)
         if not paths:
             raise InputError(f"{network.reference}: no pair of nodes with a demand has a path")
+        _check_slowest(network, assumed)
         demands = {pair: network.demands[pair] for pair in paths}
-        scale = assumed.peak * assumed.rate_mbps / busiest(paths, demands)
+        scale = assumed.peak / busiest(paths, demands, lambda hop: network.rate_mbps(hop, assumed.rate_mbps))
         total_mbps = scale * sum(demands.values())
         count = max(1, round(total_mbps * (1 - assumed.short_share) / assumed.flow_mbps))
         if count > MOST_FLOWS:
@@ -192,8 +196,8 @@ def _text(
         "[topology]",
         f"{network.kind} = {_quoted(network.reference)}",
         'group = "router"',
-        f'rate = "{assumed.rate_mbps:g} Mbps"',
-        f'queue = "{round(assumed.queue_ms * assumed.rate_mbps * 125)} B"',
+        *_rate(network, assumed),
+        f'queue = "{assumed.queue_ms:g} ms"',
         f'delay_per_km = "{round(1000 * US_A_KM * assumed.detour)} ns"',
         'cost = "delay"',
         "[routing]",
@@ -238,6 +242,25 @@ def _text(
         "[[observe]]", 'name = "ends"', 'kind = "completions"',
     ]  # fmt: skip
     return "\n".join(lines) + "\n"
+
+
+def _check_slowest(network: Network, assumed: Assumptions) -> None:
+    """Refuse a scale at which the queue of the slowest link holds less than two packets."""
+    slowest = min((network.rate_mbps(hop, assumed.rate_mbps) for hop in network.rates), default=assumed.rate_mbps)
+    holds = slowest * assumed.queue_ms * 125
+    if network.rates and holds < LEAST_QUEUE_BYTES:
+        needed = assumed.rate_mbps * LEAST_QUEUE_BYTES / holds
+        raise InputError(
+            f"{network.reference}: with rate_mbps={assumed.rate_mbps:g} the slowest link has {slowest:.3g} Mb/s, and its "
+            f"queue of {assumed.queue_ms:g} ms holds less than two packets; set rate_mbps to {needed:.3g} or more"
+        )
+
+
+def _rate(network: Network, assumed: Assumptions) -> list[str]:
+    """Return the keys of the rates of links."""
+    if not network.rates:
+        return [f'rate = "{assumed.rate_mbps:g} Mbps"']
+    return ['rate = "file"', f"rate_scale = {network.scale(assumed.rate_mbps):.12g}"]
 
 
 def _quoted(text: str) -> str:
