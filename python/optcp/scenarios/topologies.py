@@ -232,18 +232,35 @@ def places(settings: Mapping[str, str], scenario: str) -> dict[str, Position]:
     scenario
         The scenario file.
     """
+    found = _named_in(settings, scenario)
+    known = () if found is None else zip(found.nodes, found.places, strict=True)
+    return {name: (place[0] / 1e6, place[1] / 1e6) for name, place in known if place is not None}
+
+
+def own_names(settings: Mapping[str, str], scenario: str) -> dict[str, str]:
+    """Return the names of nodes in the topology file, by name in the scenario, where they differ.
+
+    Parameters
+    ----------
+    settings, scenario
+        See :func:`places`.
+    """
+    found = _named_in(settings, scenario)
+    return {} if found is None else {name: own for name, own in zip(found.nodes, found.own_names, strict=True) if own}
+
+
+def _named_in(settings: Mapping[str, str], scenario: str) -> Topology | None:
+    """Return the topology of a scenario, or None without one that can be read."""
     for kind in ("name", "file"):
         written = settings.get(f"topology.{kind}")
         if written is None:
             continue
         reference = settings.get(f"parameters.{written[1:]}", written) if written.startswith("$") else written
         try:
-            found = find(kind, reference, scenario)
+            return find(kind, reference, scenario)
         except InputError:
-            return {}
-        known = zip(found.nodes, found.places, strict=True)
-        return {name: (place[0] / 1e6, place[1] / 1e6) for name, place in known if place is not None}
-    return {}
+            return None
+    return None
 
 
 def matrix(file: str, scenario: str) -> weights.Matrix:

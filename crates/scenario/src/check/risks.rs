@@ -25,6 +25,8 @@ pub(super) fn risks(
     network: &mut Network,
     problems: &mut Problems<'_>,
 ) {
+    let of_file = std::mem::take(&mut network.of_file.risks);
+    plan.risks.extend(of_file.into_iter().map(|(name, links)| RiskPlan { name, links }));
     for (i, entry) in file.risks.iter().enumerate() {
         check_name(&entry.name, place!["risks", i, "name"], problems);
         if plan.risks.iter().any(|risk| risk.name == entry.name) {
