@@ -115,7 +115,7 @@ def test_added_mechanism_reuses_runs_and_gravity_warns(optcp, ring):
         (["ring.gml", "--demands", "bad.csv"], "`bad.csv`, line 2: expected `from,to,weight`"),
         (["ring.gml", "--demands", "foreign.csv"], "`foreign.csv`, line 1: column `to`: no node 'Z' in ring.gml"),
         (["ring.gml", "--demands", "word.csv"], "`word.csv`, line 1: column `weight`: expected a number"),
-        (["ring.xml"], "ring.xml: unsupported file format"),
+        (["ring.xml"], "`ring.xml`: its outermost element is `network`"),
         (["ring.gml", "--failures", "ducts"], "node positions are unknown"),
         (["ring.gml", "--failures", "doubles", "--set", "window_s=1"], "fails up to 2 s later"),
     ],

@@ -3,6 +3,7 @@
 import pytest
 
 import optcp
+from optcp.plots import network
 
 GML = """graph [ directed 1
   node [ id 0 label "A Coruña" ]
@@ -56,7 +57,8 @@ def test_small_and_large_weights_are_in_exact_proportion(load):
 def test_file_that_duplicates_scenario_warns(load):
     found = {name: (message, place.rpartition(":")[2]) for name, message, place in load("A Coruña,Madrid,1\n").warnings}
     assert found["rates-not-read"] == (
-        "link attributes `LinkSpeedRaw` of the file are ignored: every link has the rate 100 Mbps",
+        "link attributes `LinkSpeedRaw` of the file are ignored: every link has the rate 100 Mbps; write "
+        '`rate = "attribute:LinkSpeedRaw"` to use them',
         "5",
     )
     assert found["topology-file"] == (
@@ -124,3 +126,109 @@ schedules = [{ file = "passes.csv" }]
     with pytest.raises(optcp.ScenarioError) as error:
         optcp.load(tmp_path / "world.toml")
     assert "`passes.csv`, line 3: column `delay`: `3,1 ms` has a comma in a number" in str(error.value)
+
+
+RATES = """graph [
+  node [ id 0 label "A Coruña" Longitude -8.4 Latitude 43.4 ]
+  node [ id 1 label "Madrid" Longitude -3.7 Latitude 40.4 ]
+  node [ id 2 label "Sevilla" Longitude -6.0 Latitude 37.4 ]
+  edge [ source 0 target 1 length 500 capacity 100 LinkSpeedRaw 1000000000.0 metric 7 loss 0.25 risks "duct 1" ]
+  edge [ source 1 target 2 length 400 capacity 40 metric 3 risks "duct 1;bridge" delay_ms 3.5 ]
+  edge [ source 0 target 2 length 800 capacity 10 LinkSpeed "2.5" LinkSpeedUnits "G" metric 2 ]
+]
+"""
+ROUTED = """stop = "1 s"
+[topology]
+file = "net.gml"
+rate = "1 Gbps"
+group = "city"
+queue = "50 packets"
+[routing]
+[[flows]]
+group = "f"
+pairs = { among = "city" }
+path = "routed"
+size = "10 kB"
+"""
+
+
+@pytest.fixture
+def resolved(load):
+    """Return a function that resolves the links of ROUTED with other lines in place of its rate."""
+
+    def links(lines, gml=RATES):
+        found = load("A,B,1\n", gml, ROUTED.replace('rate = "1 Gbps"', lines)).resolved
+        return found, {link["name"]: (link["forward"], link["reverse"]) for link in found["links"]}
+
+    return links
+
+
+def rates(links):
+    return {name: tuple(way["rate_bps"] / 1e9 for way in both) for name, both in links.items()}
+
+
+def test_rates_of_the_file_need_a_default_for_links_without_one(resolved):
+    with pytest.raises(optcp.ScenarioError, match="the file has no rate for the link `Madrid-Sevilla`"):
+        resolved('rate = "file"')
+    assert rates(resolved('rate = "file"\ndefault_rate = "100 Mbps"')[1]) == {
+        "A-Coruña-Madrid": (1, 1),
+        "A-Coruña-Sevilla": (2.5, 2.5),
+        "Madrid-Sevilla": (0.1, 0.1),
+    }
+
+
+def test_attribute_has_the_unit_of_the_scenario(resolved):
+    found = rates(resolved('rate = "attribute:capacity Mbps"')[1])
+    assert found == {
+        "A-Coruña-Madrid": (0.1, 0.1),
+        "A-Coruña-Sevilla": (0.01, 0.01),
+        "Madrid-Sevilla": (0.04, 0.04),
+    }
+
+
+@pytest.mark.parametrize(
+    ("lines", "says"),
+    [
+        ('rate = "attribute:capacity"', "expected a unit; write `rate ="),
+        ('rate = "attribute:capcity Gbps"', "did you mean `capacity`?"),
+        ('rate = "attribute:capacity Gbsp"', "did you mean `Gbps`?"),
+        ('rate = "file"\ndefault_rate = "1 Gbps"\ncost = "file"\nloss = "attribute:loss"', "loss"),
+        ('rate = "1 Gbps"\ndefault_rate = "2 Gbps"', "`default_rate` is not used here"),
+        ('rate = "fast"', "expected a rate such as `10 Mbps`, `file`, or `attribute:NAME Gbps`"),
+    ],
+)
+def test_values_that_the_file_does_not_have_are_refused(resolved, lines, says):
+    with pytest.raises(optcp.ScenarioError) as error:
+        resolved(lines)
+    assert says in " ".join(str(error.value).replace("│", " ").split())
+
+
+def test_rates_per_direction_come_from_opposite_arcs(resolved):
+    gml = RATES.replace("graph [", "graph [ directed 1").replace("length 400", "length 400 rate_mbps 30")
+    gml = gml.removesuffix("]\n") + "edge [ source 2 target 1 length 400 rate_mbps 20 ] ]"
+    found = rates(resolved('rate = "file"\ndefault_rate = "1 Gbps"', gml)[1])
+    assert found["Madrid-Sevilla"] == (0.03, 0.02)
+
+
+def test_delay_cost_loss_and_risks_come_from_the_file(resolved):
+    found, links = resolved('rate = "1 Gbps"\ndelay = "file"\ncost = "attribute:metric"\nloss = "file"\nrisks = "file"')
+    assert [links[name][0]["delay_ps"] / 1e9 for name in sorted(links)] == [2.5, 4.0, 3.5]
+    assert {loss["port"]: loss["probability"] for loss in found["losses"]} == {
+        "A-Coruña->Madrid": 0.25,
+        "Madrid->A-Coruña": 0.25,
+    }
+    path = {tuple(route["path"]) for route in found["flows"][0]["routes"]}
+    assert ("A-Coruña", "Sevilla", "Madrid") in path
+
+
+def test_risk_of_the_file_can_fail(load):
+    world = ROUTED.replace('queue = "50 packets"', 'queue = "50 packets"\nrisks = "file"')
+    world += '[[failures]]\nrisk = "duct-1"\nat = "0.5 s"\n'
+    failed = [one["link"] for one in load("A,B,1\n", RATES, world).resolved["failures"]]
+    assert sorted(failed) == ["A-Coruña-Madrid", "Madrid-Sevilla"]
+
+
+def test_map_shows_the_names_of_the_file(load, tmp_path):
+    world = load("A,B,1\n", RATES, ROUTED)
+    drawn = network.of_core(world.core, str(tmp_path / "world.toml"))
+    assert ">A Coruña<" in drawn

@@ -6,7 +6,8 @@ use std::string::FromUtf8Error;
 use optcp_runs::RunOptions;
 use optcp_scenario::ecmp_paths;
 use optcp_scenario::{
-    Graph, GraphLink, Library, Matrix, Reference, ReferenceResolver, Rows, Values, WarningKind,
+    Graph, GraphLink, Library, LinkRisks, LinkValues, Matrix, Reference, ReferenceResolver, Rows,
+    Values, WarningKind,
 };
 use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
@@ -32,10 +33,7 @@ impl ReferenceResolver for Beside {
         type Places = Vec<Option<[i64; 2]>>;
         type Texts = Vec<String>;
         type Found = (Texts, Links, Demands, Places, Texts, Texts, Texts);
-        let asked = match reference {
-            Reference::Name(text) => ("name", text),
-            Reference::File(text) => ("file", text),
-        };
+        let asked = kind_and_name(reference);
         self.ask(|py, scenario| {
             let topologies = py.import("optcp.scenarios.topologies")?;
             let found = topologies.call_method1("find", (asked.0, asked.1, scenario))?;
@@ -44,6 +42,28 @@ impl ReferenceResolver for Beside {
             let link = |(a, b, name, length_mm)| GraphLink { ends: [a, b], name, length_mm };
             let links = links.into_iter().map(link).collect();
             Ok(Graph { nodes, places, links, demands, own_names, rates, notes })
+        })
+    }
+
+    fn link_values(
+        &self,
+        reference: Reference<'_>,
+        key: &str,
+        column: &str,
+    ) -> Result<LinkValues, String> {
+        let (kind, name) = kind_and_name(reference);
+        self.ask(|py, scenario| {
+            let topologies = py.import("optcp.scenarios.topologies")?;
+            let asked = (kind, name, scenario, key, column);
+            topologies.call_method1("link_values", asked)?.extract()
+        })
+    }
+
+    fn link_risks(&self, reference: Reference<'_>) -> Result<LinkRisks, String> {
+        let (kind, name) = kind_and_name(reference);
+        self.ask(|py, scenario| {
+            let topologies = py.import("optcp.scenarios.topologies")?;
+            topologies.call_method1("link_risks", (kind, name, scenario))?.extract()
         })
     }
 
@@ -74,6 +94,14 @@ impl ReferenceResolver for Beside {
                 py.import("optcp.scenarios.topologies")?.call_method1("table", (file, scenario))?;
             found.extract()
         })
+    }
+}
+
+/// Returns "name" or "file", and the name or path.
+fn kind_and_name(reference: Reference<'_>) -> (&'static str, &str) {
+    match reference {
+        Reference::Name(text) => ("name", text),
+        Reference::File(text) => ("file", text),
     }
 }
 

@@ -30,7 +30,10 @@ mod written;
 
 pub use catalogue::{CatalogueEntry, catalogue, json_schema};
 pub use check::{TcpChoices, great_circle_km, pick};
-pub use library::{Graph, GraphLink, Library, Matrix, Reference, ReferenceResolver, Rows, Values};
+pub use library::{
+    Graph, GraphLink, Library, LinkRisks, LinkValues, Matrix, Reference, ReferenceResolver, Rows,
+    Values,
+};
 pub use optcp_routing::Coverage;
 pub use plan::Plan;
 pub use problem::Diagnostic;

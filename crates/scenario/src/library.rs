@@ -61,6 +61,12 @@ pub type Values = Vec<(u64, String)>;
 /// Rows of a table: line number, and fields with the names of their columns. Empty fields are omitted.
 pub type Rows = Vec<(u64, Vec<(String, String)>)>;
 
+/// Values of the links of a network, in both directions, as written with their units.
+pub type LinkValues = Vec<[Option<String>; 2]>;
+
+/// Shared risks of a network: name, and links as indices.
+pub type LinkRisks = Vec<(String, Vec<usize>)>;
+
 /// Access to networks and files. Errors are messages for the user.
 pub trait ReferenceResolver: Send + Sync {
     /// Returns a network.
@@ -68,6 +74,31 @@ pub trait ReferenceResolver: Send + Sync {
     /// # Errors
     /// If the reference or its target is not valid.
     fn graph(&self, reference: Reference<'_>) -> Result<Graph, String>;
+
+    /// Returns the values of a key (`rate`, `delay`, `cost` or `loss`) for the links of a network.
+    ///
+    /// `column` is `file`, for values that the format defines, or `attribute:NAME` with an optional unit.
+    ///
+    /// # Errors
+    /// If the network has no such values.
+    fn link_values(
+        &self,
+        reference: Reference<'_>,
+        key: &str,
+        column: &str,
+    ) -> Result<LinkValues, String> {
+        let _ = (reference, key, column);
+        Err("link values of this network are not available".to_owned())
+    }
+
+    /// Returns the shared risks of a network.
+    ///
+    /// # Errors
+    /// If the reference or its target is not valid.
+    fn link_risks(&self, reference: Reference<'_>) -> Result<LinkRisks, String> {
+        let _ = reference;
+        Err("shared risks of this network are not available".to_owned())
+    }
 
     /// Returns the traffic matrix in a file.
     ///
@@ -107,6 +138,21 @@ impl Library {
     /// Returns a network.
     pub(crate) fn graph(&self, reference: Reference<'_>) -> Result<Graph, String> {
         self.0.graph(reference)
+    }
+
+    /// Returns the values of a key for the links of a network.
+    pub(crate) fn link_values(
+        &self,
+        reference: Reference<'_>,
+        key: &str,
+        column: &str,
+    ) -> Result<LinkValues, String> {
+        self.0.link_values(reference, key, column)
+    }
+
+    /// Returns the shared risks of a network.
+    pub(crate) fn link_risks(&self, reference: Reference<'_>) -> Result<LinkRisks, String> {
+        self.0.link_risks(reference)
     }
 
     /// Returns the traffic matrix in a file.

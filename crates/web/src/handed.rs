@@ -3,7 +3,9 @@
 
 use std::collections::BTreeMap;
 
-use optcp_scenario::{Graph, GraphLink, Matrix, Reference, ReferenceResolver, Rows, Values};
+use optcp_scenario::{
+    Graph, GraphLink, LinkRisks, LinkValues, Matrix, Reference, ReferenceResolver, Rows, Values,
+};
 use serde::Deserialize;
 
 /// Network as returned by `optcp.scenarios.topologies.find`. It contains nodes, and links with the
@@ -27,6 +29,10 @@ pub(crate) struct Handed {
     names: BTreeMap<String, Network>,
     /// Networks in files.
     graphs: BTreeMap<String, Network>,
+    /// Values of links by reference, key and column, joined by line breaks.
+    link_values: BTreeMap<String, LinkValues>,
+    /// Shared risks by reference.
+    link_risks: BTreeMap<String, LinkRisks>,
     matrix: BTreeMap<String, Matrix>,
     values: BTreeMap<String, Values>,
     table: BTreeMap<String, Rows>,
@@ -34,6 +40,12 @@ pub(crate) struct Handed {
 
 fn found<T: Clone>(among: &BTreeMap<String, T>, name: &str) -> Result<T, String> {
     among.get(name).cloned().ok_or_else(|| format!("`{name}` has not been handed in"))
+}
+
+fn text(reference: Reference<'_>) -> &str {
+    match reference {
+        Reference::Name(text) | Reference::File(text) => text,
+    }
 }
 
 impl ReferenceResolver for Handed {
@@ -45,6 +57,19 @@ impl ReferenceResolver for Handed {
         let link = |(a, b, name, length_mm)| GraphLink { ends: [a, b], name, length_mm };
         let links = links.into_iter().map(link).collect();
         Ok(Graph { nodes, places, links, demands, own_names, rates, notes })
+    }
+
+    fn link_values(
+        &self,
+        reference: Reference<'_>,
+        key: &str,
+        column: &str,
+    ) -> Result<LinkValues, String> {
+        found(&self.link_values, &[text(reference), key, column].join("\n"))
+    }
+
+    fn link_risks(&self, reference: Reference<'_>) -> Result<LinkRisks, String> {
+        found(&self.link_risks, text(reference))
     }
 
     fn matrix(&self, file: &str) -> Result<Matrix, String> {

@@ -71,6 +71,13 @@ def networks() -> list[str]:
     return [name for names in collections().values() for name in names]
 
 
+def topology_formats() -> list[str]:
+    """Return the names of formats to which topologies are converted."""
+    from optcp.topology import FORMATS
+
+    return [form.name for form in FORMATS if form.write is not None]
+
+
 def mechanisms() -> list[str]:
     """Return the names of all recovery mechanisms."""
     from optcp.outage.mechanisms import MECHANISMS

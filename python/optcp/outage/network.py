@@ -7,13 +7,12 @@ import itertools
 import random
 from collections import Counter
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from optcp import _core
 from optcp.errors import InputError
-from optcp.scenarios import graphs, topologies, weights
-from optcp.topology import units
+from optcp.scenarios import topologies, weights
+from optcp.topology import is_file, units
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -171,21 +170,8 @@ class Network:
 
 
 def _kind(reference: str) -> str:
-    """Return "file" or "name" for a network reference.
-
-    Raises
-    ------
-    InputError
-        If it is a file of an unsupported format.
-    """
-    if reference.lower().endswith(graphs.FORMATS):
-        return "file"
-    if Path(reference).is_file():
-        raise InputError(
-            f"{reference}: unsupported file format; expected .gml or .graphml, or the name of a network such as "
-            "sndlib/abilene (`optcp list topologies`)"
-        )
-    return "name"
+    """Return "file" or "name" for a network reference."""
+    return "file" if is_file(reference) else "name"
 
 
 def _demands(kind: str, reference: str, found: Topology) -> tuple[dict[tuple[str, str], float], bool]:

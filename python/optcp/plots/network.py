@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from optcp.scenarios.hashes import with_hashes
 from optcp.scenarios.schedules import bands, shown_interval, time
-from optcp.scenarios.topologies import places
+from optcp.scenarios.topologies import own_names, places
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -41,7 +41,13 @@ LETTER, LINE = 6.4, 12.0
 Place = tuple[float, float]
 
 
-def of_world(resolved: Mapping[str, Any], known: Mapping[str, Place] | None = None, *, alone: bool = False) -> str:
+def of_world(
+    resolved: Mapping[str, Any],
+    known: Mapping[str, Place] | None = None,
+    *,
+    alone: bool = False,
+    called: Mapping[str, str] | None = None,
+) -> str:
     """Draw the network of a resolved scenario.
 
     Parameters
@@ -52,6 +58,8 @@ def of_world(resolved: Mapping[str, Any], known: Mapping[str, Place] | None = No
         Longitude and latitude of nodes by name, in degrees; other nodes are placed next to their neighbours.
     alone
         Whether the map is a separate file with its own background colour.
+    called
+        Names of nodes in the topology file, where they differ.
 
     Returns
     -------
@@ -73,15 +81,17 @@ def of_world(resolved: Mapping[str, Any], known: Mapping[str, Place] | None = No
     parts += [_link(link, at, load, most, fails=link["name"] in failing) for link in links]
     for number, (_, path, dashed) in enumerate(shown):
         parts.append(_way([at[node] for node in path], INKS[number % len(INKS)], number, dashed=dashed))
-    parts += [_node(name, at[name]) for name in nodes]
-    parts += [_label(name, place) for name, place in _labels(nodes, at, height)]
+    called = called or {}
+    parts += [_node(called.get(name, name), at[name]) for name in nodes]
+    parts += [_label(name, place) for name, place in _labels(nodes, at, height, called)]
     return "".join([*parts, below[0], planned[0], "</svg>"])
 
 
 def of_core(core: _core.Scenario, scenario: str = "", *, alone: bool = False) -> str:
     """Draw the network of a scenario; files of its topology are searched next to the file ``scenario``."""
-    found = places(dict(core.settings()), scenario)
-    return of_world(with_hashes(json.loads(core.resolved()), core.hashed(1)), found, alone=alone)
+    settings = dict(core.settings())
+    resolved = with_hashes(json.loads(core.resolved()), core.hashed(1))
+    return of_world(resolved, places(settings, scenario), alone=alone, called=own_names(settings, scenario))
 
 
 def of_costs(network: Network, costs: Mapping[str, float], said: str, *, alone: bool = False) -> str:
@@ -105,7 +115,8 @@ def of_costs(network: Network, costs: Mapping[str, float], said: str, *, alone: 
     if not nodes or len(nodes) > MAX_NODES:
         return ""
     links = dict(zip(network.link_names(), ((a, b) for a, b, *_ in network.links), strict=True))
-    known = places({f"topology.{network.kind}": network.reference}, "")
+    settings = {f"topology.{network.kind}": network.reference}
+    known, called = places(settings, ""), own_names(settings, "")
     at, height = placed(nodes, [{"ends": ends} for ends in links.values()], known)
     most = max((*costs.values(), 1e-9))
     most_said = f"up to {most:.3g} {said}"
@@ -126,8 +137,8 @@ def of_costs(network: Network, costs: Mapping[str, float], said: str, *, alone: 
             drawn = f'<circle {place} r="{4 + 6 * share:.1f}" fill="{FAILED}">'
             parts.append(f"{drawn}<title>{_cost_said(name, costs, said)}</title></circle>")
         else:
-            parts.append(_node(name, at[name]))
-    parts += [_label(name, place) for name, place in _labels(nodes, at, height)]
+            parts.append(_node(called.get(name, name), at[name]))
+    parts += [_label(name, place) for name, place in _labels(nodes, at, height, called)]
     return "".join([*parts, f"<g data-legend>{below[0]}</g></svg>"])
 
 
@@ -327,12 +338,15 @@ def _node(name: str, place: Place) -> str:
     return f'<circle cx="{place[0]}" cy="{place[1]}" r="4" fill="#2c6fbb"><title>{html.escape(name)}</title></circle>'
 
 
-def _labels(nodes: Sequence[str], at: Mapping[str, Place], height: float) -> Iterator[tuple[str, Place]]:
-    """Yield the positions of labels next to nodes without overlap; others are omitted and shown as tooltips."""
+def _labels(
+    nodes: Sequence[str], at: Mapping[str, Place], height: float, called: Mapping[str, str]
+) -> Iterator[tuple[str, Place]]:
+    """Yield the labels next to nodes without overlap; others are omitted and shown as tooltips."""
     taken = [(x - 4, y - 4, x + 4, y + 4) for x, y in at.values()]
     for name in nodes:
         x, y = at[name]
-        wide = LETTER * len(name)
+        shown = called.get(name, name)
+        wide = LETTER * len(shown)
         for left, base in (
             (x + 7, y + 4),
             (x - 7 - wide, y + 4),
@@ -347,7 +361,7 @@ def _labels(nodes: Sequence[str], at: Mapping[str, Place], height: float) -> Ite
             inside = box[0] >= 2 and box[2] <= WIDTH - 2 and box[1] >= 2 and box[3] <= height - 2
             if inside and not any(_meet(box, other) for other in taken):
                 taken.append(box)
-                yield name, (round(left, 1), round(base, 1))
+                yield shown, (round(left, 1), round(base, 1))
                 break
 
 

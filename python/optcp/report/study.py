@@ -19,7 +19,7 @@ from optcp.report import worlds
 from optcp.report.compared import differences, values
 from optcp.report.words import capital
 from optcp.scenarios import warned
-from optcp.scenarios.topologies import places
+from optcp.scenarios.topologies import own_names, places
 from optcp.study.study import described
 from optcp.web.packed import Files
 from optcp.web.templating import templates
@@ -60,6 +60,7 @@ def page(done: StudyResult) -> str:
     summaries = {one["name"]: one["summary"] for one in _core.metrics()}
     world = done.grid.branches[0].resolved
     about = provenance(done)
+    settings = done.store.read_identity()["settings"]
     return (
         templates()
         .get_template("runs.html.j2")
@@ -69,10 +70,10 @@ def page(done: StudyResult) -> str:
             summary=summary,
             findings=findings,
             world=_world(world),
-            map=of_world(world, places(done.store.read_identity()["settings"], "")),
+            map=of_world(world, places(settings, ""), called=own_names(settings, "")),
             failing=any("link" in failure for failure in world["failures"]),
             axes=[(axis.name, ", ".join(axis.shown)) for axis in done.axes],
-            settings=done.store.read_identity()["settings"],
+            settings=settings,
             metrics=[_metric(cells, summaries[name], compared.get(name, {})) for name, cells in done.metrics.items()],
             reference=", ".join(f"{name} = {value}" for name, value in reference.items()),
             provenance=about,

@@ -1,33 +1,38 @@
 """Networks by name and from files, for ``[topology]`` of scenarios: nodes, links and their lengths.
 
-Names such as ``sndlib/germany50`` are TopoHub's. Files are GML or GraphML, as of the Topology Zoo. Parallel
-links are kept. A link without a length gets the great-circle distance of its ends, in whole metres.
+Names such as ``sndlib/germany50`` are TopoHub's. Files have any format of :mod:`optcp.topology`. Parallel links are
+kept. A link without a length gets the great-circle distance of its ends, in whole metres.
 """
 
 from __future__ import annotations
 
 import contextlib
-import difflib
 import errno
 import functools
-import itertools
 import os
 import re
 from collections import Counter
 from contextvars import ContextVar
-from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from optcp import _core
 from optcp.common import rows
-from optcp.errors import InputError, nearest
-from optcp.scenarios import graphs, weights
+from optcp.errors import InputError
+from optcp.scenarios import weights
+from optcp.topology import named, networks, read_with, units
+from optcp.topology.attributes import column as column_of
+from optcp.topology.attributes import with_distances
+from optcp.topology.names import UsedNames, names_of, unique
+from optcp.topology.registry import SUFFIXES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from decimal import Decimal
 
-    from optcp.scenarios.graphs import Edge, Position
+    from optcp.topology.model import Both, Network, Position
+    from optcp.topology.model import Link as FileLink
+
+__all__ = ["networks"]
 
 Link = tuple[int, int, str | None, int | None]
 """Two nodes by index, the name of the link if needed, and its length in mm if known."""
@@ -37,9 +42,6 @@ Place = tuple[int, int]
 
 Demand = tuple[int, int, int]
 """Two nodes by index, and the demand from the first to the second, as in :func:`optcp.scenarios.weights.whole`."""
-
-MOST_NOTED = 3
-"""Maximum number of links and nodes in a note."""
 
 
 class Topology(NamedTuple):
@@ -78,7 +80,7 @@ class Topology(NamedTuple):
 
 
 Answers = dict[str, dict[str, Any]]
-"""Contents of references by "names", "graphs", "matrix", "values", "table" and name, in the form of crates/web."""
+"""Contents of references in the form of crates/web, by the kind of content (such as "graphs") and the name."""
 
 T = TypeVar("T")
 
@@ -104,68 +106,136 @@ def find(kind: str, reference: str, scenario: str) -> Topology:
     InputError
         If there is no such topology, or the file cannot be read.
     """
+    _check_kind(kind, reference)
     if kind == "name":
         return _answer("names", reference, _found_by_name(reference))
-    graph = graphs.read(reference, _content(reference, scenario))
-    return _answer("graphs", reference, _topology(reference, graph, {}))
+    return _answer("graphs", reference, _topology(_network(kind, reference, scenario)))
+
+
+def _check_kind(kind: str, reference: str) -> None:
+    if kind == "name" and reference.lower().endswith(SUFFIXES):
+        raise InputError(f"no topology `{reference}`; a file is named by `file`, in place of `name`")
+
+
+def _network(kind: str, reference: str, scenario: str) -> Network:
+    if kind == "name":
+        return with_distances(named(reference))
+    return read_with(reference, lambda path: _content(path, scenario))
 
 
 @functools.cache
 def _found_by_name(name: str) -> Topology:
     """Return a network by name; cached, because thousands of scenarios of a study share it."""
     # Notes help only users who can change the file.
-    return _topology(name, *_named(name))._replace(notes=[])
+    return _topology(with_distances(named(name)))._replace(notes=[])
 
 
-def _topology(reference: str, graph: graphs.Graph, demands: Mapping[tuple[Any, Any], float]) -> Topology:
-    labels = [graphs.label(reference, node, attributes) for node, attributes in graph.nodes.items()]
-    names = _names(graph.nodes, labels)
-    index = {node: at for at, node in enumerate(graph.nodes)}
-    positions = [
-        graphs.position(reference, name, attributes)
-        for name, attributes in zip(names, graph.nodes.values(), strict=True)
-    ]
-    laid: list[_Laid] = []
-    for a, b, attributes in graph.edges:
-        ends = index[a], index[b]
-        link = f"{names[ends[0]]}-{names[ends[1]]}"
-        length = graphs.length_km(reference, link, attributes)
-        if length is None:
-            known = positions[ends[0]], positions[ends[1]]
-            length = None if None in known else round(_core.great_circle_km(*known), 3)  # type: ignore[arg-type]
-        laid.append((*ends, None if length is None else round(length * 1e6)))
-    notes = _noted_names(labels, names)
-    if loops := [names[a] for a, b, _ in laid if a == b]:
-        notes.append(f"links from a node to itself are ignored: {_few(loops)}")
-        laid = [one for one in laid if one[0] != one[1]]
-    if graph.directed:
-        laid, alone = _paired(reference, names, laid)
-        if alone:
-            notes.append(f"a link that has one direction in the file has both here: {_few(alone)}")
-    at = [None if place is None else (round(place[0] * 1e6), round(place[1] * 1e6)) for place in positions]
-    amounts = weights.whole([Decimal(repr(much)) for much in demands.values()])
-    own = [label or str(node) for label, node in zip(labels, graph.nodes, strict=True)]
+def _topology(network: Network) -> Topology:
+    names = names_of(network.nodes)
+    amounts = weights.whole([demand.amount for demand in network.demands])
+    own = [node.name for node in network.nodes]
     taken = {*names, *(name for name, count in Counter(own).items() if count > 1)}
+    places = [node.place for node in network.nodes]
     return Topology(
         names,
-        _links(names, laid),
-        [(index[a], index[b], weight) for (a, b), weight in zip(demands, amounts, strict=True)],
-        at,
+        _links(names, network.links),
+        [(*demand.ends, weight) for demand, weight in zip(network.demands, amounts, strict=True)],
+        [None if place is None else (round(place[0] * 1e6), round(place[1] * 1e6)) for place in places],
         ["" if name in taken else name for name in own],
-        graphs.rates(graph.edges),
-        notes,
+        list(network.reading.rates),
+        list(network.reading.notes),
     )
 
 
-def _links(names: Sequence[str], laid: Iterable[_Laid]) -> list[Link]:
+def _links(names: Sequence[str], of_file: Iterable[FileLink]) -> list[Link]:
     links: list[Link] = []
-    free = _Names()
-    for a, b, length_mm in laid:
+    free = UsedNames()
+    for link in of_file:
+        a, b = link.ends
         plain, back = f"{names[a]}-{names[b]}", f"{names[b]}-{names[a]}"
         name = free.numbered(plain) if free.has(plain) or free.has(back) else None
         free.take(name or plain)
-        links.append((a, b, name, length_mm))
+        links.append((a, b, name, link.length_mm))
     return links
+
+
+def link_values(kind: str, reference: str, scenario: str, key: str, column: str) -> list[Both[str]]:
+    """Return the values of the links of a topology in both directions, as texts with units.
+
+    Parameters
+    ----------
+    kind, reference, scenario
+        See :func:`find`.
+    key
+        "rate", "delay", "cost" or "loss".
+    column
+        "file", or "attribute:NAME" with an optional unit.
+
+    Raises
+    ------
+    InputError
+        If the file has no such values, or a value cannot be read.
+    """
+    network = _network(kind, reference, scenario)
+    names = names_of(network.nodes)
+    called = [name or f"{names[a]}-{names[b]}" for a, b, name, _ in _links(names, network.links)]
+    if column == "file":
+        found = [_values_of(link, key) for link in network.links]
+        if not any(value is not None for both in found for value in both):
+            raise InputError(_no_values(reference, key, network))
+    else:
+        found = column_of(reference, network.links, key, column.removeprefix("attribute:"), called)
+    return _answer("link_values", f"{reference}\n{key}\n{column}", found)
+
+
+def rates(kind: str, reference: str, scenario: str) -> list[Both[int]]:
+    """Return the rates of the links of a topology in bit/s, in both directions; see :func:`find`."""
+    links = _network(kind, reference, scenario).links
+    return [(link.rates[0], link.rates[0] if link.directed and link.rates[1] is None else link.rates[1]) for link in links]
+
+
+def volumes(kind: str, reference: str, scenario: str) -> list[tuple[int, int, int]] | None:
+    """Return the demands of a topology in bit/s, as two nodes by index and a volume; None if one has no unit.
+
+    See :func:`find`.
+    """
+    demands = _network(kind, reference, scenario).demands
+    found = [(*one.ends, one.volume_bps) for one in demands if one.volume_bps is not None]
+    return found if found and len(found) == len(demands) else None
+
+
+def _values_of(link: FileLink, key: str) -> Both[str]:
+    there, back = {
+        "rate": [None if rate is None else f"{rate} bps" for rate in link.rates],
+        "delay": [None if delay is None else f"{delay} ps" for delay in link.delays],
+        "cost": [None if cost is None else units.plain(cost) for cost in link.costs],
+        "loss": [None if loss is None else units.plain(loss) for loss in link.losses],
+    }[key]
+    return there, there if link.directed and back is None else back
+
+
+def _no_values(reference: str, key: str, network: Network) -> str:
+    message = f"`{reference}`: the file states no {key} of a link"
+    if key == "rate" and network.reading.rates:
+        name = network.reading.rates[0]
+        return f'{message}; `rate = "attribute:{name} Mbps"` uses an attribute with a unit'
+    return message
+
+
+def link_risks(kind: str, reference: str, scenario: str) -> list[tuple[str, list[int]]]:
+    """Return the shared risks of a topology: name, and links by index.
+
+    Parameters
+    ----------
+    kind, reference, scenario
+        See :func:`find`.
+    """
+    by_risk: dict[str, list[int]] = {}
+    for at, link in enumerate(_network(kind, reference, scenario).links):
+        for risk in link.risks:
+            by_risk.setdefault(risk, []).append(at)
+    called = unique(by_risk, "risk")
+    return _answer("link_risks", reference, [(called[risk], links) for risk, links in by_risk.items()])
 
 
 def places(settings: Mapping[str, str], scenario: str) -> dict[str, Position]:
@@ -178,18 +248,35 @@ def places(settings: Mapping[str, str], scenario: str) -> dict[str, Position]:
     scenario
         The scenario file.
     """
+    found = _named_in(settings, scenario)
+    known = () if found is None else zip(found.nodes, found.places, strict=True)
+    return {name: (place[0] / 1e6, place[1] / 1e6) for name, place in known if place is not None}
+
+
+def own_names(settings: Mapping[str, str], scenario: str) -> dict[str, str]:
+    """Return the names of nodes in the topology file, by name in the scenario, where they differ.
+
+    Parameters
+    ----------
+    settings, scenario
+        See :func:`places`.
+    """
+    found = _named_in(settings, scenario)
+    return {} if found is None else {name: own for name, own in zip(found.nodes, found.own_names, strict=True) if own}
+
+
+def _named_in(settings: Mapping[str, str], scenario: str) -> Topology | None:
+    """Return the topology of a scenario, or None without one that can be read."""
     for kind in ("name", "file"):
         written = settings.get(f"topology.{kind}")
         if written is None:
             continue
         reference = settings.get(f"parameters.{written[1:]}", written) if written.startswith("$") else written
         try:
-            found = find(kind, reference, scenario)
+            return find(kind, reference, scenario)
         except InputError:
-            return {}
-        known = zip(found.nodes, found.places, strict=True)
-        return {name: (place[0] / 1e6, place[1] / 1e6) for name, place in known if place is not None}
-    return {}
+            return None
+    return None
 
 
 def matrix(file: str, scenario: str) -> weights.Matrix:
@@ -344,142 +431,3 @@ def _rows(file: str, scenario: str, columns: int | None = None) -> Iterator[tupl
         yield from rows.rows(text, columns)
     except ValueError as error:
         raise InputError(f"`{file}`, {error}") from None
-
-
-@functools.cache
-def networks() -> dict[str, list[str]]:
-    """Return the names of the networks of TopoHub by collection."""
-    import topohub
-
-    data = Path(topohub.__file__).parent / "data"
-    found: dict[str, list[str]] = {}
-    for path in sorted(data.rglob("*.json")):
-        name = path.relative_to(data).as_posix().removesuffix(".json")
-        found.setdefault(name.partition("/")[0], []).append(name)
-    return found
-
-
-def _named(name: str) -> tuple[graphs.Graph, dict[tuple[Any, Any], float]]:
-    import topohub
-
-    known = networks()
-    if name.lower().endswith(graphs.FORMATS):
-        raise InputError(f"no topology `{name}`; a file is named by `file`, in place of `name`")
-    if name not in known.get(name.partition("/")[0], ()):
-        raise InputError(f"no topology `{name}`; {_suggestion(name, known)}")
-    found = topohub.get(name)
-    nodes = {node["id"]: node for node in found["nodes"]}
-    edges: list[Edge] = [(edge["source"], edge["target"], edge) for edge in found["edges"]]
-    demands = {(a, b): much for a, row in found["graph"].get("demands", {}).items() for b, much in row.items()}
-    return graphs.Graph(nodes, edges, found["directed"]), demands
-
-
-def _suggestion(name: str, known: dict[str, list[str]]) -> str:
-    """Return a suggestion for an unknown network, also if the collection is missing or wrong."""
-    collection, _, rest = name.rpartition("/")
-    members = known.get(collection.partition("/")[0])
-    if members:
-        return nearest(name, members)
-    by_rest: dict[str, list[str]] = {}
-    for one in itertools.chain.from_iterable(known.values()):
-        by_rest.setdefault(one.partition("/")[2].lower(), []).append(one)
-    if close := difflib.get_close_matches(rest.lower(), by_rest, n=1):
-        return f"did you mean {' or '.join(map(repr, by_rest[close[0]]))}?"
-    return f"there are: {', '.join(f'{one}/...' for one in known)}; `optcp list topologies` says more"
-
-
-def _names(nodes: Iterable[Any], labels: Iterable[str]) -> list[str]:
-    """Return valid node names (no spaces, no duplicates); valid labels stay unchanged."""
-    wanted = [_plain(label) or f"n{_plain(str(node))}" for node, label in zip(nodes, labels, strict=True)]
-    found = _Names()
-    for name, label in zip(wanted, labels, strict=True):
-        if name == label:
-            found.take(name)
-    kept = set(found.taken)
-    names = []
-    for name, label in zip(wanted, labels, strict=True):
-        if name == label and name in kept:
-            kept.remove(name)
-        else:
-            name = found.numbered(name) if found.has(name) else name  # noqa: PLW2901
-            found.take(name)
-        names.append(name)
-    return names
-
-
-def _noted_names(labels: Sequence[str], names: Sequence[str]) -> list[str]:
-    """Return a note on nodes with the same name in the file."""
-    count = Counter(labels)
-    again = [
-        f"{name} is called {label}"
-        for label, name in zip(labels, names, strict=True)
-        if count[label] > 1 and name != label
-    ]
-    return [f"several nodes have the same name in the file: {_few(again)}"] if again else []
-
-
-def _few(names: Sequence[str]) -> str:
-    more = f" and {len(names) - MOST_NOTED} more" if len(names) > MOST_NOTED else ""
-    return ", ".join(f"`{rows.short(name)}`" for name in names[:MOST_NOTED]) + more
-
-
-def _plain(label: str) -> str:
-    return "".join(c for c in re.sub(r"\s+", "-", label.strip()) if c.isalnum() or c in "_-.")
-
-
-class _Names:
-    """Used names in order, and next numbers for duplicates."""
-
-    def __init__(self) -> None:
-        self.taken: dict[str, None] = {}
-        self._next: dict[str, int] = {}
-
-    def has(self, name: str) -> bool:
-        return name in self.taken
-
-    def take(self, name: str) -> None:
-        self.taken[name] = None
-
-    def numbered(self, name: str) -> str:
-        """Return the name with the smallest free number from 2."""
-        number = self._next.get(name, 2)
-        while f"{name}-{number}" in self.taken:
-            number += 1
-        self._next[name] = number
-        return f"{name}-{number}"
-
-
-_Laid = tuple[int, int, int | None]
-"""Two nodes by index, and the length of their edge in mm."""
-
-
-def _paired(reference: str, names: Sequence[str], arcs: Sequence[_Laid]) -> tuple[list[_Laid], list[str]]:
-    """Combine opposite arcs to links; return the links and the names of unpaired arcs.
-
-    Raises
-    ------
-    InputError
-        If opposite arcs have different lengths.
-    """
-    kept: list[_Laid] = []
-    waiting = Counter[_Laid]()
-    for a, b, length in arcs:
-        if waiting[b, a, length]:
-            waiting[b, a, length] -= 1
-        else:
-            kept.append((a, b, length))
-            waiting[a, b, length] += 1
-    alone: dict[tuple[int, int], int | None] = {}
-    for a, b, length in +waiting:
-        if (b, a) in alone:
-            there, back = (_km(one) for one in (alone[b, a], length))
-            raise InputError(
-                f"`{reference}`: the link {names[b]}-{names[a]} has {there} in one direction and {back} in the other: "
-                "expected one length; write such links in [[links]] with `reverse`"
-            )
-        alone[a, b] = length
-    return kept, [f"{names[a]}-{names[b]}" for a, b in alone]
-
-
-def _km(length_mm: int | None) -> str:
-    return "no length" if length_mm is None else f"{length_mm / 1e6:g} km"

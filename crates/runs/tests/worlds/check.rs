@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use optcp_des::Streams;
 use optcp_runs::{Cancel, Data, Engine, Run, RunOptions, Series, Table, run_branches};
 use optcp_scenario::{
-    Diagnostic, Graph, GraphLink, Library, Matrix, Reference, ReferenceResolver, Rows, Scenario,
-    Values,
+    Diagnostic, Graph, GraphLink, Library, LinkRisks, LinkValues, Matrix, Reference,
+    ReferenceResolver, Rows, Scenario, Values,
 };
 use toml::Value;
 
@@ -56,6 +56,22 @@ impl ReferenceResolver for Atlas {
         let places = (0..TOWNS.len()).map(|town| (town + 1 < TOWNS.len()).then(|| place(town)));
         let (nodes, places) = (TOWNS.map(str::to_owned).to_vec(), places.collect());
         Ok(Graph { nodes, places, links, demands, ..Graph::default() })
+    }
+
+    /// Returns values that differ by link and direction; the first link has none.
+    fn link_values(&self, _: Reference<'_>, key: &str, _: &str) -> Result<LinkValues, String> {
+        let value = |link: usize, direction: usize| match key {
+            "rate" => format!("{} kbps", 400 + 40 * link + 20 * direction),
+            "delay" => format!("{} us", 300 + 100 * link + 50 * direction),
+            "cost" => format!("{}", 1 + link + direction),
+            _ => format!("0.0{link}"),
+        };
+        let optional = |link, way| (link > 0 || key == "cost").then(|| value(link, way));
+        Ok((0..ROADS.len()).map(|link| [optional(link, 0), optional(link, 1)]).collect())
+    }
+
+    fn link_risks(&self, _: Reference<'_>) -> Result<LinkRisks, String> {
+        Ok(vec![("zz-duct".to_owned(), vec![0, 1]), ("zz-bridge".to_owned(), vec![3])])
     }
 
     fn matrix(&self, _: &str) -> Result<Matrix, String> {

@@ -20,6 +20,14 @@ pub(super) fn losses(
     network: &mut Network,
     problems: &mut Problems<'_>,
 ) {
+    for (link, both) in network.of_file.losses.iter().enumerate() {
+        for (direction, loss) in both.iter().enumerate() {
+            if let Some(probability) = loss.filter(|&loss| loss > 0.0) {
+                let loses = Loses::Independent { lossy: Lossy::Data, probability };
+                plan.losses.push(LossPlan { hop: (link, direction), loses });
+            }
+        }
+    }
     for (i, entry) in file.losses.iter().enumerate() {
         let hops = network
             .referred(&entry.link, place!["losses", i, "link"], problems)

@@ -15,6 +15,7 @@ mod fibres;
 mod flows;
 mod forwarding;
 mod generated;
+mod link_values;
 mod links;
 mod losses;
 mod mahimahi;

@@ -10,6 +10,7 @@ use crate::schema::{Delay, File, LinksEntry, MembersKind};
 use crate::tree::{Step, place};
 
 use super::bounds::{MOST, check_name};
+use super::link_values::Columns;
 use super::places::Place;
 use super::route::{Item, Smaller};
 use super::{buffers, queues};
@@ -40,6 +41,8 @@ pub(super) struct Network {
     pub of_topology: usize,
     /// Demands of the topology: two nodes and a weight.
     pub demands: Vec<(usize, usize, u64)>,
+    /// Values of topology links from the file.
+    pub of_file: Columns,
     /// Link attributes in the topology file that look like rates, which are ignored.
     pub rates_not_read: Vec<String>,
     /// Notes on elements of the topology file that were left out or added, as sentences.

@@ -26,8 +26,10 @@ pub(super) fn risks(
     network: &mut Network,
     problems: &mut Problems<'_>,
 ) {
+    let of_file = std::mem::take(&mut network.of_file.risks);
+    plan.risks.extend(of_file.into_iter().map(|(name, links)| RiskPlan { name, links }));
     let avoided = file.routing.as_ref().is_some_and(|table| table.protect == Some(Protect::Risk));
-    if avoided && file.risks.is_empty() {
+    if avoided && file.risks.is_empty() && plan.risks.is_empty() {
         problems
             .at(place!["routing", "protect"], "backups avoid shared risks, and there are none")
             .label("needs [[risks]]");

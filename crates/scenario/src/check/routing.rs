@@ -63,11 +63,18 @@ pub(super) fn routing(
 fn costs(file: &File, network: &mut Network, problems: &mut Problems<'_>) {
     if let Some(table) = &file.topology {
         let place = place!["topology", "cost"];
-        for link in 0..network.links.len() {
-            if network.links[link].entry.is_none() {
-                let delay = &network.links[link].directions[0].delay;
-                let Some(cost) = cost(file, (table.cost, place), delay, problems) else { break };
-                network.links[link].costs = [cost; 2];
+        let written = table.cost.as_ref().map(|cost| cost.0.all().copied());
+        'links: for link in 0..network.links.len() {
+            if network.links[link].entry.is_some() {
+                continue;
+            }
+            let of_file = network.of_file.costs.get(link);
+            for direction in [0, 1] {
+                let own = of_file.and_then(|both| both[direction]).map(Cost::Fixed);
+                let given = written.and_then(|all| all.or(own));
+                let delay = &network.links[link].directions[direction].delay;
+                let Some(cost) = cost(file, (given, place), delay, problems) else { break 'links };
+                network.links[link].costs[direction] = cost;
             }
         }
     }

@@ -5,9 +5,10 @@ use optcp_units::Duration;
 use crate::library::{GraphLink, Library, Reference};
 use crate::plan::Spread;
 use crate::problem::Problems;
-use crate::schema::{Delay, File, LinksEntry, Reverse, TopologyTable};
+use crate::schema::{Delay, File, LinksEntry, Reverse, Speed, TopologyTable};
 use crate::tree::{Step, place};
 
+use super::link_values::{Columns, Source};
 use super::network::{Network, check_spread};
 use super::queues;
 
@@ -35,13 +36,14 @@ pub(super) fn topology(
             return;
         }
     };
-    if table.delay.is_some() && table.delay_per_km.is_some() {
+    let delay = table.delay.as_ref().and_then(|delay| delay.0.all());
+    if delay.is_some() && table.delay_per_km.is_some() {
         problems
             .at(place!["topology", "delay_per_km"], "`delay_per_km` is not used here")
             .label("`delay` replaces the lengths");
     }
     queues::check(&table.queue, file.stop.0, place!["topology", "queue"], problems);
-    if let Some(delay) = &table.delay {
+    if let Some(delay) = delay {
         check_spread(&delay.0, false, place!["topology", "delay"], problems);
     }
     let graph = match library.graph(reference) {
@@ -61,14 +63,27 @@ pub(super) fn topology(
     }
     network.of_topology = graph.nodes.len();
     (network.demands, network.places) = (graph.demands, graph.places);
-    (network.rates_not_read, network.topology_notes) = (graph.rates, graph.notes);
+    network.topology_notes = graph.notes;
+    if table.rate.0.all().is_some() {
+        network.rates_not_read = graph.rates;
+    }
     let own_names = graph.own_names.into_iter().zip(0..).filter(|(name, _)| !name.is_empty());
     network.own_name = own_names.collect();
     if let Some(group) = &table.group {
         network.add_group(group, 0, place!["topology", "group"], problems);
     }
-    for link in &graph.links {
-        let Some(entry) = entry(table, link, place, &graph.nodes, problems) else {
+    let name = |link: &GraphLink| {
+        let [a, b] = link.ends.map(|node| &graph.nodes[node]);
+        link.name.clone().unwrap_or_else(|| format!("{a}-{b}"))
+    };
+    let links: Vec<String> = graph.links.iter().map(name).collect();
+    let source = Source { library, reference, links: &links };
+    let Some(columns) = Columns::read(table, &source, problems) else {
+        network.incomplete = true;
+        return;
+    };
+    for (at, link) in graph.links.iter().enumerate() {
+        let Some(entry) = entry(table, link, (&columns, at), place, &graph.nodes, problems) else {
             network.incomplete = true;
             return;
         };
@@ -77,23 +92,32 @@ pub(super) fn topology(
             return;
         }
     }
+    network.of_file = columns;
 }
 
 /// Returns the `[[links]]` entry that corresponds to a link.
 fn entry(
     table: &TopologyTable,
     link: &GraphLink,
+    (columns, at): (&Columns, usize),
     place: &[Step<'_>],
     names: &[String],
     problems: &mut Problems<'_>,
 ) -> Option<LinksEntry> {
+    let of_file = columns.delays.get(at).cloned().unwrap_or_default().map(|delay| delay.map(Delay));
+    let (rate, rate_back) = match (table.rate.0.all(), columns.rates.get(at)) {
+        (None, Some(&[Some(there), Some(back)])) => (Speed(there), Some(Speed(back))),
+        (rate, _) => (*rate?, None),
+    };
     let per_km = table.delay_per_km.map_or(PER_KM, |span| span.0);
     let travel = |mm: u64| {
         let ps = (u128::from(mm) * u128::from(per_km.as_ps()) + MM_A_KM / 2) / MM_A_KM;
         Duration::from_ps(u64::try_from(ps).unwrap_or(u64::MAX))
     };
-    let delay = match (&table.delay, link.length_mm) {
-        (Some(delay), _) => delay.clone(),
+    let [there, back] = of_file;
+    let given = there.or_else(|| table.delay.as_ref().and_then(|delay| delay.0.all().cloned()));
+    let delay = match (given, link.length_mm) {
+        (Some(delay), _) => delay,
         (None, Some(mm)) => {
             let delay = travel(mm);
             if delay > Duration::LONGEST {
@@ -113,6 +137,8 @@ fn entry(
             return None;
         }
     };
+    // One propagation delay for both directions, unless the file has two.
+    let delay_back = back.filter(|back| back.0 != delay.0);
     Some(LinksEntry {
         members: None,
         count: None,
@@ -120,14 +146,14 @@ fn entry(
         chains: None,
         mesh: None,
         name: link.name.clone(),
-        rate: table.rate,
+        rate,
         delay,
         jitter: None,
         overtaking: None,
         queue: table.queue.clone(),
         wavelengths: table.wavelengths,
         spare: table.spare,
-        cost: table.cost,
-        reverse: Reverse::default(),
+        cost: None,
+        reverse: Reverse { rate: rate_back, delay: delay_back, ..Reverse::default() },
     })
 }

@@ -34,13 +34,13 @@ pub(crate) use protection::{
 pub(crate) use queue::QueueEntry;
 pub(crate) use routing::{ForwardingEntry, ForwardingTable, RoutingTable};
 pub(crate) use tcp::{TcpTable, belongs, resolved as resolved_tcp, written as written_tcp};
-pub(crate) use topology::TopologyTable;
+pub(crate) use topology::{Column, LinkCost, PerLink, TopologyTable};
 pub(crate) use traffic::{
     CodepointKind, FlowPace, Pace, Real, SizePoint, SizesTable, TrafficEntry,
 };
 pub(crate) use values::{
     Buffer, Cost, Count, DISTRIBUTIONS, Delay, LinkRef, Probability, Size, Span, Speed,
-    SwitchDelay, Volume, describe_error, drawn_from,
+    SwitchDelay, Volume, Written, describe_error, drawn_from,
 };
 
 use crate::de;

@@ -12,7 +12,7 @@ use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor}
 use crate::plan::{QueueLimit, Shape, Spread};
 
 /// Value that can be parsed from text and, for some types, from a number.
-pub(super) trait Written: Sized {
+pub(crate) trait Written: Sized {
     /// Expected form, for messages and the JSON Schema.
     const EXPECTED: &'static str;
     /// Examples for the JSON Schema.

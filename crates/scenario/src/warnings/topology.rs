@@ -10,9 +10,11 @@ impl Finder<'_> {
         if let (false, Some(link)) = (plan.rates_not_read.is_empty(), own) {
             let names: Vec<&str> = plan.rates_not_read.iter().map(String::as_str).collect();
             let message = format!(
-                "link attributes {} of the file are ignored: every link has the rate {}",
+                "link attributes {} of the file are ignored: every link has the rate {}; write \
+                 `rate = \"attribute:{}\"` to use them",
                 first_names(&names),
-                text::rate(link.directions[0].rate)
+                text::rate(link.directions[0].rate),
+                names[0]
             );
             self.warn(WarningKind::RatesNotRead, place!["topology", "rate"], message);
         }

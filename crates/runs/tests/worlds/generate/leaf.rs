@@ -161,6 +161,16 @@ impl Maker<'_> {
             }
             "Delay" => text(self.delay()),
             "Speed" => text(self.speed()),
+            "LinkRate" => match self.draw.chance(20) {
+                true => {
+                    text(self.draw.pick(&["file", "attribute:capacity", "attribute:width Gbps"]))
+                }
+                false => text(self.speed()),
+            },
+            "LinkDelay" => match self.draw.chance(20) {
+                true => text(self.draw.pick(&["file", "attribute:latency ms"])),
+                false => text(self.delay()),
+            },
             "Queue" => text(self.queue()),
             "QueueEntry" => self.managed_queue(),
             "Size" => text(match self.draw.chance(5) {
@@ -175,7 +185,11 @@ impl Maker<'_> {
                 true => text("unlimited"),
                 false => text(format!("{} packets", self.draw.between(1, 40))),
             },
-            "Cost" => match self.draw.chance(20) {
+            "LinkCost" if self.draw.chance(20) => {
+                text(self.draw.pick(&["file", "attribute:metric"]))
+            }
+            "FromFile" => text("file"),
+            "Cost" | "LinkCost" => match self.draw.chance(20) {
                 true => text("delay"),
                 false => Value::Integer(i64::try_from(self.draw.between(1, 4)).expect("small")),
             },

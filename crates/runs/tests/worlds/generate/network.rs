@@ -402,7 +402,17 @@ impl Maker<'_> {
         entry.insert(key.to_owned(), text("towns"));
         entry.insert("rate".to_owned(), text(self.speed()));
         entry.insert("queue".to_owned(), self.rare_queue());
+        self.about("of the file", |maker| {
+            if maker.draw.chance(25) {
+                entry.insert("rate".to_owned(), maker.leaf("TopologyTable", "rate"));
+            }
+            let is_of_file = entry["rate"].as_str().is_some_and(|rate| !rate.ends_with("bps"));
+            if is_of_file && maker.draw.chance(80) {
+                entry.insert("default_rate".to_owned(), text(maker.speed()));
+            }
+        });
         self.maybe(&mut entry, "TopologyTable", 30, &["delay_per_km", "cost"]);
+        self.maybe(&mut entry, "TopologyTable", 15, &["loss", "risks"]);
         self.maybe(&mut entry, "TopologyTable", 60, &["delay"]);
         if self.draw.chance(70) {
             entry.insert("group".to_owned(), text("T"));
