@@ -21,7 +21,7 @@ pub(super) struct Network {
     pub nodes: Vec<String>,
     pub links: Vec<LinkPlan>,
     pub node: BTreeMap<String, usize>,
-    /// Topology nodes by their names in the file, if these differ.
+    /// Topology nodes by their names in the file, if these differ, and by aliases.
     pub own_name: BTreeMap<String, usize>,
     pub group: BTreeMap<String, Vec<usize>>,
     pub link: BTreeMap<String, usize>,
