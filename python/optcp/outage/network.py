@@ -49,7 +49,7 @@ class Network:
 
     @classmethod
     def find(cls, reference: str, matrix: str | None = None) -> Network:
-        """Read a topology by its name (``sndlib/abilene``) or from a GML or GraphML file.
+        """Read a topology by its name (``sndlib/abilene``) or from a file.
 
         Parameters
         ----------
