@@ -25,6 +25,7 @@ RUST = ("scenario", "overrides", "packetdrill", "conformance", "parquet")
 PYTHON = (
     "gml",
     "graphml",
+    "topology",
     "matrix",
     "mahimahi",
     "passes",

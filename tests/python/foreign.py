@@ -72,13 +72,14 @@ def named(path, error):
 
 
 def topology(data, form):
+    """Read a topology file; the content determines the format if the suffix is that of no format."""
     path = written(f"topology.{form}", data)
     try:
         names, links, demands, *_ = topologies.find("file", path.name, str(PLACE / "world.toml"))
     except InputError as error:
         return named(path, error)
     assert len(set(names)) == len(names)
-    assert not demands  # files have none
+    assert all(0 <= end < len(names) for *ends, _ in demands for end in ends)
     assert all(name and all(c.isalnum() or c in "_-." for c in name) for name in names)
     for a, b, name, length_mm in links:
         assert 0 <= a < len(names)
@@ -293,6 +294,7 @@ def sealed(data):
 TARGETS = {
     "gml": lambda data: topology(data, "gml"),
     "graphml": lambda data: topology(data, "graphml"),
+    "topology": lambda data: topology(data, "net"),
     "matrix": matrix,
     "mahimahi": mahimahi,
     "passes": passes,

@@ -222,7 +222,7 @@ def test_loops_and_repeated_names_are_noted(read):
     found = read("net.gml", f"graph [ {nodes} edge [ source 0 target 0 ] edge [ source 0 target 1 length 1 ] ]")
     # A valid label keeps its name.
     assert found.nodes == ["X", "X-2", "A-B-2", "A-B"]
-    assert found.own_names == ["", "", "A B", ""]
+    assert found.own_names == [[""], [""], ["A B"], [""]]
     assert found.notes == [
         "several nodes have the same name in the file: `X-2 is called X`",
         "links from a node to itself are ignored: `X`",

@@ -232,3 +232,10 @@ def test_map_shows_the_names_of_the_file(load, tmp_path):
     world = load("A,B,1\n", RATES, ROUTED)
     drawn = network.of_core(world.core, str(tmp_path / "world.toml"))
     assert ">A Coruña<" in drawn
+
+
+def test_node_is_known_by_its_aliases(load):
+    gml = RATES.replace('label "Madrid"', 'label "Madrid" aliases "MAD;trx Madrid"')
+    world = ROUTED.replace('pairs = { among = "city" }\npath = "routed"', 'path = ["A Coruña", "trx Madrid"]')
+    (route,) = load("A,B,1\n", gml, world.replace("[routing]\n", "")).resolved["flows"][0]["routes"]
+    assert route["path"] == ["A-Coruña", "Madrid"]

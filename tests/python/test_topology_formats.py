@@ -365,7 +365,8 @@ def test_published_networks_are_the_same_in_every_format(collection):
             for link in links
             for a, b in [link.ends]
         )
-        for form in WRITERS:
+        many = len(network.demands) > 3000
+        for form in (form for form in WRITERS if not many or form.name == "sndlib-native"):
             files = form.write(form.kept(network))
             content = files.get("", files.get(LINKS))
             found = form.read(Source("network", content, files.get))

@@ -32,7 +32,7 @@ impl ReferenceResolver for Beside {
         type Demands = Vec<(usize, usize, u64)>;
         type Places = Vec<Option<[i64; 2]>>;
         type Texts = Vec<String>;
-        type Found = (Texts, Links, Demands, Places, Texts, Texts, Texts);
+        type Found = (Texts, Links, Demands, Places, Vec<Texts>, Texts, Texts);
         let asked = kind_and_name(reference);
         self.ask(|py, scenario| {
             let topologies = py.import("optcp.scenarios.topologies")?;

@@ -36,9 +36,9 @@ pub struct Graph {
     pub links: Vec<GraphLink>,
     /// Demands between nodes (indices) with relative weights.
     pub demands: Vec<(usize, usize, u64)>,
-    /// Name of each node in the file; empty if it equals the name in `nodes` or is ambiguous. An empty list
-    /// means that all are empty.
-    pub own_names: Vec<String>,
+    /// Other names of each node: first the name in the file, empty if it equals the name in `nodes` or is
+    /// ambiguous, then aliases. An empty list means that no node has other names.
+    pub own_names: Vec<Vec<String>>,
     /// Link attributes that look like rates, which are ignored.
     pub rates: Vec<String>,
     /// Notes on elements that were left out or added, as sentences.

@@ -16,7 +16,7 @@ type Network = (
     Vec<(usize, usize, Option<String>, Option<u64>)>,
     Vec<(usize, usize, u64)>,
     Vec<Option<[i64; 2]>>,
-    Vec<String>,
+    Vec<Vec<String>>,
     Vec<String>,
     Vec<String>,
 );

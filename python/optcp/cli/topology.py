@@ -70,6 +70,8 @@ def convert(network: str, out: Path, name: str | None, force: bool) -> None:
     form = writer(name, str(out))
     if form.write is None:
         raise InputError(f"format {form.name!r} is only read")
+    if form.name == "csv" and (out.suffix or out.is_file()):
+        raise InputError(f"{out}: CSV networks have three files; name a directory, such as {out.stem}")
     files = {out / file if file else out: content for file, content in form.write(form.kept(found)).items()}
     if not force and (there := [path for path in files if path.exists()]):
         raise InputError(f"{there[0]} exists; use --force to overwrite it")
@@ -86,7 +88,7 @@ def _lines(reference: str, found: Network, most: int | None) -> list[str]:
 
     title = next((form.title for form in FORMATS if form.name == found.reading.format), found.reading.format)
     rows = {
-        "network": reference + (f" ({found.name})" if found.name and found.name != reference else ""),
+        "network": reference + (f" ({found.name})" if found.name and not reference.endswith(found.name) else ""),
         "format": title,
         "nodes": f"{len(found.nodes)}, {sum(node.place is not None for node in found.nodes)} with coordinates",
         "links": _links(found),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import bisect
 import itertools
 import random
-from collections import Counter
+from collections import defaultdict
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -56,7 +56,7 @@ class Network:
 
     @classmethod
     def find(cls, reference: str, matrix: str | None = None) -> Network:
-        """Read a topology by its name (``sndlib/abilene``) or from a GML or GraphML file.
+        """Read a topology by its name (``sndlib/abilene``) or from a file.
 
         Parameters
         ----------
@@ -200,16 +200,21 @@ def _wanted(matrix: str, found: Topology, reference: str) -> tuple[dict[tuple[st
     A heading such as ``from,to,volume (Gbps)`` states the unit.
     """
     known = found.by_name()
-    wanted = Counter[tuple[str, str]]()
+    wanted: dict[tuple[str, str], float] = defaultdict(float)
     read = topologies.matrix(matrix, "scenario.toml")
     weights.check_nodes(matrix, read, known, reference)
     _, unit = units.heading(read["heading"][1][2]) if read["heading"] else ("", "")
-    factor = units.factor("rate", unit) if unit else None
-    if unit and factor is None:
+    if not unit:
+        for _, a, b, weight in read["rows"]:
+            wanted[found.nodes[known[a]], found.nodes[known[b]]] += weight
+        return {pair: float(weight) for pair, weight in wanted.items()}, False
+    factor = units.factor("rate", unit)
+    if factor is None:
         raise InputError(f"{matrix}: the unit `{unit}` of the third column is not a rate such as `Mbps`")
-    for _, a, b, weight in read["rows"]:
-        wanted[found.nodes[known[a]], found.nodes[known[b]]] += weight
-    return {pair: float(weight) * float(factor or 1) for pair, weight in wanted.items()}, factor is not None
+    written = topologies.matrix_values(matrix, "scenario.toml")
+    for number, a, b, _ in read["rows"]:
+        wanted[found.nodes[known[a]], found.nodes[known[b]]] += float(written[number] * factor)
+    return dict(wanted), True
 
 
 def busiest(

@@ -58,7 +58,8 @@ class Topology(NamedTuple):
     places
         Positions of the nodes, None where unknown.
     own_names
-        Name of each node in the file, if it differs and refers to no other node.
+        Other names of each node: first the name in the file, empty if it equals the name above or refers to several
+        nodes, then aliases.
     rates
         Link attributes that look like rates; they are ignored.
     notes
@@ -69,13 +70,13 @@ class Topology(NamedTuple):
     links: list[Link]
     demands: list[Demand]
     places: list[Place | None]
-    own_names: list[str]
+    own_names: list[list[str]]
     rates: list[str]
     notes: list[str]
 
     def by_name(self) -> dict[str, int]:
         """Return the index of each node by its name and by its name in the file."""
-        own = {name: at for at, name in enumerate(self.own_names) if name}
+        own = {name: at for at, names in enumerate(self.own_names) for name in names if name}
         return own | {name: at for at, name in enumerate(self.nodes)}
 
 
@@ -134,14 +135,18 @@ def _topology(network: Network) -> Topology:
     names = names_of(network.nodes)
     amounts = weights.whole([demand.amount for demand in network.demands])
     own = [node.name for node in network.nodes]
-    taken = {*names, *(name for name, count in Counter(own).items() if count > 1)}
+    count = Counter(own) + Counter(alias for node in network.nodes for alias in node.aliases)
+    taken = {*names, *(name for name, times in count.items() if times > 1)}
     places = [node.place for node in network.nodes]
     return Topology(
         names,
         _links(names, network.links),
         [(*demand.ends, weight) for demand, weight in zip(network.demands, amounts, strict=True)],
         [None if place is None else (round(place[0] * 1e6), round(place[1] * 1e6)) for place in places],
-        ["" if name in taken else name for name in own],
+        [
+            ["" if name in taken else name, *(alias for alias in node.aliases if alias not in taken)]
+            for name, node in zip(own, network.nodes, strict=True)
+        ],
         list(network.reading.rates),
         list(network.reading.notes),
     )
@@ -262,7 +267,8 @@ def own_names(settings: Mapping[str, str], scenario: str) -> dict[str, str]:
         See :func:`places`.
     """
     found = _named_in(settings, scenario)
-    return {} if found is None else {name: own for name, own in zip(found.nodes, found.own_names, strict=True) if own}
+    known = () if found is None else zip(found.nodes, found.own_names, strict=True)
+    return {name: names[0] for name, names in known if names[0]}
 
 
 def _named_in(settings: Mapping[str, str], scenario: str) -> Topology | None:
@@ -315,6 +321,11 @@ def matrix(file: str, scenario: str) -> weights.Matrix:
     entries = zip(found, weights.whole(written), strict=True)
     read: weights.Matrix = {"heading": heading, "rows": [(*row, weight) for row, weight in entries]}
     return _answer("matrix", file, read)
+
+
+def matrix_values(file: str, scenario: str) -> dict[int, Decimal]:
+    """Return the third column of a matrix as written, by line number; for a file that :func:`matrix` accepts."""
+    return {number: Decimal(fields[2]) for number, fields in _rows(file, scenario, 3) if weights.is_attempted(fields[2])}
 
 
 def values(file: str, scenario: str) -> list[tuple[int, str]]:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from optcp.topology import attributes as meaning
-from optcp.topology import names, units
+from optcp.topology import names
 from optcp.topology.arcs import paired
 from optcp.topology.model import Demand, Link, Network, Node, Reading
 
@@ -56,7 +57,7 @@ def network(file: str, form: str, graph: Graph) -> Network:
         for node, name, one in zip(plain, called, graph.nodes.values(), strict=True)
     ]
     links = [_link(file, graph, index, called, edge) for edge in graph.edges]
-    demands = [Demand((index[a], index[b]), weight=units.decimal(repr(much))) for (a, b), much in graph.demands.items()]
+    demands = [Demand((index[a], index[b]), weight=Decimal(repr(much))) for (a, b), much in graph.demands.items()]
     found = Network(tuple(nodes), tuple(links), tuple(demands), graph.title)
     return paired(file, _reported(found, form, [one for *_, one in graph.edges], graph.nodes.values()))
 
@@ -100,6 +101,10 @@ def _reported(
     ignored = [f"link: `{name}`" for name in meaning.unused(edges) if name in unread or name not in rates]
     ignored += [f"node: `{name}`" for name in meaning.unused(nodes) if name not in ("pos", "aliases")]
     assumed = []
+    bare = [link for link in found.links if link.rates[0] is None and meaning.looks_like_rates([link.attributes])]
+    if with_rate and bare:
+        count = f"{len(bare)} of {len(found.links)} links"
+        assumed.append(f"{count} have a rate without a unit, which is not used")
     if any(meaning.length_km("", "", one) is not None and not _has_unit(one) for one in edges):
         assumed.append("lengths without a unit are in km")
     reading = Reading(form, tuple(ignored), tuple(assumed), (), rates)

@@ -216,15 +216,15 @@ LARGEST = 64 * 2**20
 """Maximum size of a topology file, in bytes."""
 
 
-def check_size(file: str, content: bytes) -> None:
-    """Check that a file is not too large.
+def check_size(file: str, size: int) -> None:
+    """Check that a file is not too large; the size is in bytes.
 
     Raises
     ------
     InputError
         If it is larger than :data:`LARGEST`.
     """
-    if len(content) > LARGEST:
+    if size > LARGEST:
         raise InputError(
-            f"`{file}`: the file has {len(content) / 2**20:.0f} MiB; topology files have at most {LARGEST >> 20} MiB"
+            f"`{file}`: the file has {size / 2**20:.0f} MiB; topology files have at most {LARGEST >> 20} MiB"
         )

@@ -126,7 +126,7 @@ def read(source: Source) -> Network:
     InputError
         If it cannot be read; the message names the file.
     """
-    check_size(source.file, source.content)
+    check_size(source.file, len(source.content))
     form = format_of(source.file, source.content)
     try:
         return attributes.with_distances(form.read(source))
@@ -154,8 +154,7 @@ def read_path(path: Path) -> Network:
     try:
         if path.is_dir():
             path = path / LINKS
-        if path.stat().st_size > 2**31:
-            raise InputError(f"`{path}`: the file is too large")
+        check_size(str(path), path.stat().st_size)
         return read(Source(str(path), path.read_bytes(), content))
     except (OSError, ValueError) as error:
         if isinstance(error, InputError):

@@ -138,6 +138,8 @@ def _reading(form: str, design: Design, links: Sequence[Link], on_earth: bool) -
             assumed.append(f"{stated}: demands are weights, and capacities are no rates")
         if with_capacity:
             assumed.append(f'`rate = "attribute:{with_capacity} Mbps"` in a scenario states the unit of capacities')
+    if any(link.rates[0] for link in links):
+        assumed.append("the rate of a link is its pre-installed capacity, in each direction")
     if not on_earth:
         assumed.append("coordinates are places in a drawing and are not used")
     rates = tuple(name for name in CAPACITIES if any(name in link.attributes for link in links))

@@ -23,7 +23,7 @@ pub(super) struct Network {
     /// Queue limits that depend on the rate of their port.
     pub relatives: buffers::Relatives,
     pub node: BTreeMap<String, usize>,
-    /// Topology nodes by their names in the file, if these differ.
+    /// Topology nodes by their names in the file, if these differ, and by aliases.
     pub own_name: BTreeMap<String, usize>,
     pub group: BTreeMap<String, Vec<usize>>,
     pub link: BTreeMap<String, usize>,

@@ -67,8 +67,10 @@ pub(super) fn topology(
     if table.rate.0.all().is_some() {
         network.rates_not_read = graph.rates;
     }
-    let own_names = graph.own_names.into_iter().zip(0..).filter(|(name, _)| !name.is_empty());
-    network.own_name = own_names.collect();
+    for (node, names) in graph.own_names.into_iter().enumerate() {
+        let known = names.into_iter().filter(|name| !name.is_empty());
+        network.own_name.extend(known.map(|name| (name, node)));
+    }
     if let Some(group) = &table.group {
         network.add_group(group, 0, place!["topology", "group"], problems);
     }
