@@ -32,7 +32,9 @@ enum { FLOWS = 4, FIRST_PORT = 9000, MSS = 1448, PACKET = 2048 };
 enum { UNDER_WAY = 1 << 17, SEGMENTS = 1 << 17, EVENTS = 1 << 18, LISTED = 1024, RANGES = 3 };
 /* A sleeping process wakes up about ten microseconds late, so busy-wait for the last ones. Do not busy-wait all the
  * time, because the system preempts a process that never sleeps. */
+#ifndef SPIN_NS
 #define SPIN_NS 60000
+#endif
 
 typedef int64_t ns;
 typedef struct { ns due; int to, bytes; unsigned char *data; } packet;

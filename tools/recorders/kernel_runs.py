@@ -35,7 +35,7 @@ from typing import Any
 
 from linux_uml_runs import ADDRESS, NO_THRESHOLD, SETTINGS, child, network_end, shell
 from optcp.errors import nearest
-from optcp_papers.evidence.kernel_worlds import CONTROLS, DIRECTIONS, FILES, MSS_BYTES, Flow, World, worlds
+from optcp_papers.evidence.kernel_worlds import CONTROLS, DIRECTIONS, MSS_BYTES, Flow, World, worlds
 from records import RECORDS
 
 Run = dict[str, Any]
@@ -53,6 +53,8 @@ STEPS = {"kernel": 0.25, "outages": 0.1}
 SAMPLE_S = 0.001
 LIMIT_S = 60
 """Maximum duration of a transfer, in s."""
+SENDER, RECEIVER = 1, 2
+"""Numbers of the ends in their addresses."""
 FIRST_PORT = 9000
 TUN = Path("/dev/net/tun")
 INFO, ESTABLISHED = struct.Struct("<BB6x 16x I 40x I 4x II 16x I 16x Q 16x I"), 1
@@ -72,11 +74,13 @@ def enter_namespace(number: int, gives: socket.socket, world: World) -> None:
     if not world.large_buffer:
         del settings["tcp_rmem"]
     network_end(number, gives, settings)
+    if world.fq and number == SENDER:
+        shell("tc", "qdisc", "replace", "dev", "t0", "root", "fq")
 
 
 def receive(gives: socket.socket, world: World) -> None:
     """Accept connections and read their data until killed."""
-    enter_namespace(2, gives, world)
+    enter_namespace(RECEIVER, gives, world)
     poll = select.epoll()
     servers = [socket.create_server((ADDRESS.format(2), FIRST_PORT + number)) for number in range(2)]
     ends: dict[int, socket.socket] = {server.fileno(): server for server in servers}
@@ -130,7 +134,7 @@ class Sender:
 
 def send(gives: socket.socket, world: World, control: str) -> None:
     """Send the data of a set-up, and return windows, thresholds and acknowledged bytes over time."""
-    enter_namespace(1, gives, world)
+    enter_namespace(SENDER, gives, world)
     senders = [Sender(number, flow.congestion or control, flow) for number, flow in enumerate(world.flows)]
     gives.recv(1)
     set_realtime_priority(30)
@@ -296,6 +300,7 @@ def record(experiment: str, asked: Sequence[str], repetitions: int, traces: Path
     names = [name for name in known if name in asked] or list(known)
     controls = [control for control in CONTROLS if control in asked] or list(CONTROLS)
     runs = json.loads(out.read_text(encoding="utf-8"))["runs"] if out.exists() else {}
+    head = {"kernel": f"Linux {platform.release().partition('-')[0]}", "mss": MSS_BYTES}
     missing: list[str] = []
     with tempfile.TemporaryDirectory() as place:
         link = Path(place) / "link"
@@ -315,14 +320,13 @@ def record(experiment: str, asked: Sequence[str], repetitions: int, traces: Path
             late = [max(run[0]["late_us"][at] for run in done) for at in (0, 1)]
             sys.stdout.write(f"{name} {control} {ends} late {late[0]:.1f}, {late[1]:.0f} us\n")
             sys.stdout.flush()
-            write({name: runs[name] for name in known if name in runs}, out, step)
+            write({name: runs[name] for name in known if name in runs}, out, head | {"step_s": step})
     if missing:
         raise SystemExit("this machine was too busy to keep real time: " + "; ".join(missing))
 
 
-def write(runs: dict[str, dict[str, list[list[Run]]]], out: Path, step: float) -> None:
+def write(runs: dict[str, dict[str, list[list[Run]]]], out: Path, head: dict[str, Any]) -> None:
     """Write the recordings, one line per repetition."""
-    head = {"kernel": f"Linux {platform.release().partition('-')[0]}", "mss": MSS_BYTES, "step_s": step}
     worlds_text = []
     for name, by_control in runs.items():
         lines = []
@@ -337,7 +341,7 @@ def write(runs: dict[str, dict[str, list[list[Run]]]], out: Path, step: float) -
 def main() -> None:
     """Record what the command line requests."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--experiment", choices=FILES, default="kernel", help="which set-ups")
+    parser.add_argument("--experiment", choices=OUT, default="kernel", help="which set-ups")
     parser.add_argument("--repetitions", type=int, default=REPETITIONS, help="how many there are to be then")
     parser.add_argument("--anew", action="store_true", help="throw away what is recorded of what is asked for")
     parser.add_argument("--traces", type=Path, help="a folder for what passed, packet by packet, and for samples")

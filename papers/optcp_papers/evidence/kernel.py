@@ -30,10 +30,9 @@ CHOICES = {
     "bbr": {"congestion": "bbr", "slow_start": "standard", "pacing": "rate"},
 }
 """Scenario settings of each congestion control."""
+PACED_BY_FQ = {"pacing": "window"}
+"""Change of a control without pacing of its own if the sender's queue is ``fq``."""
 GROUPS = ("first", "second")
-HAND_OVER_MS = 0.094
-"""Delay that handing a packet over adds to the recorded link, each way. It is half of the excess of the kernel's RTT
-of a SYN over both delays, median over all repetitions."""
 STOP = "100 s"
 FAST = {"rate": "100 Gbps", "queue": "unlimited"}
 BEGIN = "data begin (s)"
@@ -61,7 +60,7 @@ def scenario(world: World, control: str) -> Scenario:
             "queue": f"{world.queue} packets",
             "reverse": FAST,
         },
-        *(wire(f"wire{number}", *path[1:]) for number, path in enumerate(world.paths[:2])),
+        *(wire(f"wire{number}", *path[1:], world.hand_over_ms) for number, path in enumerate(world.paths[:2])),
     ]
     flows = [
         {
@@ -94,17 +93,22 @@ def connection(world: World) -> dict[str, Any]:
         changed["ack"] = "every-packet"
     if not world.sack:
         changed["recovery"] = "newreno"
+    if world.tick_ms:
+        changed["tick"] = f"{world.tick_ms} ms"
     return changed
 
 
 def choices(world: World, control: str) -> dict[str, dict[str, str]]:
     """Return the changes of a congestion control to each group's connection."""
-    return {group: CHOICES[flow.congestion or control] for group, flow in zip(GROUPS, world.flows, strict=False)}
+    chosen = {group: CHOICES[flow.congestion or control] for group, flow in zip(GROUPS, world.flows, strict=False)}
+    if not world.fq:
+        return chosen
+    return {group: keys | PACED_BY_FQ if keys["pacing"] == "none" else keys for group, keys in chosen.items()}
 
 
-def wire(name: str, there_ms: float, back_ms: float) -> dict[str, Any]:
+def wire(name: str, there_ms: float, back_ms: float, hand_over_ms: float) -> dict[str, Any]:
     """Return a pair of delays without a queue."""
-    there, back = (f"{delay_ms + HAND_OVER_MS:.3f} ms" for delay_ms in (there_ms, back_ms))
+    there, back = (f"{delay_ms + hand_over_ms:.3f} ms" for delay_ms in (there_ms, back_ms))
     return {"chain": ["bottleneck", "receiver"], "name": name, "delay": there, **FAST, "reverse": {"delay": back}}
 
 
@@ -208,11 +212,13 @@ def measured(run: Run, group: str, world: World) -> Did:
     )
 
 
-def beside(key: Mapping[str, str], values: Sequence[float], digits: Mapping[str, int] = DIGITS) -> outside.Figure:
+def beside(
+    key: Mapping[str, str], values: Sequence[float], digits: Mapping[str, int] = DIGITS, source: str = SOURCE
+) -> outside.Figure:
     """Return the range of the repetitions, each plus or minus half a unit of its last digit."""
     low, high = (f"{value:.{digits[key['quantity']]}f}" for value in (min(values), max(values)))
     text = low if low == high else f"{low} to {high}"
-    return outside.Figure(SOURCE, "kernel", key, text, outside.printed_range(low)[0], outside.printed_range(high)[1])
+    return outside.Figure(source, "kernel", key, text, outside.printed_range(low)[0], outside.printed_range(high)[1])
 
 
 def studies(seeds: int | None) -> Studies:

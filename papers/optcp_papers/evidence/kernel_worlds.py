@@ -10,11 +10,18 @@ from pathlib import Path
 from typing import Any
 
 DATA = Path(__file__).parent / "data"
-FILES = {"kernel": "kernel_worlds.toml", "outages": "kernel_outages.toml"}
+FILES = {
+    "kernel": "kernel_worlds.toml",
+    "outages": "kernel_outages.toml",
+    "outages-1000-hz": "kernel_outages_1000_hz.toml",
+}
 """File of set-ups by name of the experiment."""
 MSS_BYTES = 1448
 CONTROLS = ("cubic", "reno", "bbr")
 SAME = "same"
+HAND_OVER_MS = 0.094
+"""Delay that handing a packet over adds to a link in real time, each way. It is half of the excess of the kernel's RTT
+of a SYN over both delays, median over all repetitions."""
 FORWARD, REVERSE, BOTH = DIRECTIONS = ("forward", "reverse", "both")
 
 
@@ -69,6 +76,12 @@ class World:
         Times, the first of them zero, and the delays in both directions from then on, in ms.
     lost
         Lost segments of the first flow (-1 for the SYN), and the number of the lost transmission.
+    tick_ms
+        Period of the kernel's timer interrupt; None for the profile's.
+    fq
+        Whether the sender's device has the queue discipline ``fq``, which paces every flow.
+    hand_over_ms
+        Delay that handing a packet over adds to the recorded link, each way.
     """
 
     rate_mbps: float
@@ -79,6 +92,9 @@ class World:
     large_buffer: bool
     sack: bool
     flows: tuple[Flow, ...]
+    tick_ms: int | None = None
+    fq: bool = False
+    hand_over_ms: float = HAND_OVER_MS
 
 
 @functools.cache
@@ -109,4 +125,7 @@ def _world(keys: Mapping[str, Any]) -> World:
         large_buffer=keys["receive_buffer"] == "large",
         sack=keys["sack"],
         flows=tuple(flows),
+        tick_ms=keys.get("tick_ms"),
+        fq=keys.get("sender_queue") == "fq",
+        hand_over_ms=keys.get("hand_over_ms", HAND_OVER_MS),
     )
