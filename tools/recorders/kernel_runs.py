@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import argparse
 import bisect
+import contextlib
 import itertools
 import json
 import os
@@ -50,11 +51,14 @@ MOST_TRIES = 4
 LATE_S, LATEST_S = 50e-6, 2e-3
 STEPS = {"kernel": 0.25, "outages": 0.1}
 """Interval of a series, in s."""
+FORWARDED, MARKED = 0, 4
+"""Fates of packets that are not lost, in the link's output."""
 SAMPLE_S = 0.001
 LIMIT_S = 60
 """Maximum duration of a transfer, in s."""
 SENDER, RECEIVER = 1, 2
 """Numbers of the ends in their addresses."""
+ZEROS = memoryview(bytes(1 << 20))
 FIRST_PORT = 9000
 TUN = Path("/dev/net/tun")
 INFO, ESTABLISHED = struct.Struct("<BB6x 16x I 40x I 4x II 16x I 16x Q 16x I"), 1
@@ -83,6 +87,9 @@ def receive(gives: socket.socket, world: World) -> None:
     enter_namespace(RECEIVER, gives, world)
     poll = select.epoll()
     servers = [socket.create_server((ADDRESS.format(2), FIRST_PORT + number)) for number in range(2)]
+    for server in servers if world.marks_above is not None else []:
+        # DCTCP's receiver reports each mark, and Prague's sender counts these reports.
+        server.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, b"dctcp")
     ends: dict[int, socket.socket] = {server.fileno(): server for server in servers}
     for number in ends:
         poll.register(number, select.EPOLLIN)
@@ -128,8 +135,9 @@ class Sender:
         self.done = not (self.writes or self.left or unacked or unsent)
         while self.writes and self.start + self.writes[0][0] <= now:
             self.left += self.writes.pop(0)[1] * MSS_BYTES
-        if self.left:
-            self.left -= self.socket.send(bytes(self.left))
+        with contextlib.suppress(BlockingIOError):
+            while self.left:
+                self.left -= self.socket.send(ZEROS[: self.left])
 
 
 def send(gives: socket.socket, world: World, control: str) -> None:
@@ -145,7 +153,7 @@ def send(gives: socket.socket, world: World, control: str) -> None:
                 sender.step(time.monotonic() - start)
         # Wake up immediately when a SYN exchange ends, to write without delay.
         select.select([], [sender.socket for sender in senders if sender.connecting > sender.connected], [], SAMPLE_S)
-        if time.monotonic() - start > LIMIT_S:
+        if time.monotonic() - start > (world.until_s or LIMIT_S):
             break
     text = json.dumps([sender.rows for sender in senders]).encode()
     gives.sendall(struct.pack("<Q", len(text)) + text)
@@ -170,6 +178,8 @@ def transfer(link: Path, world: World, control: str) -> tuple[list[Any], str]:
     for outage in world.outages:
         times = (round(outage.start_s * 1e9), round(outage.end_s * 1e9))
         words += ["outage", *times, 1 + DIRECTIONS.index(outage.direction)]
+    if world.marks_above is not None:
+        words += ["mark", world.marks_above, 0, 0]
     process = subprocess.Popen(  # noqa: S603 - compiled from the file beside this one
         [str(link), *map(str, words)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, pass_fds=devices
     )
@@ -224,13 +234,15 @@ def measured(
 
     end = next((since(at) for at, acked in acks if acked >= segments * MSS_BYTES), None)
     again = [since(at) for at, _, nth, _ in data if nth > 1]
-    lost = [since(at) for at, _, _, fate in data if fate]
+    lost = [since(at) for at, _, _, fate in data if fate not in {FORWARDED, MARKED}]
+    marked = [since(at) for at, _, _, fate in data if fate == MARKED]
     thresholds: list[int] = []
     for row in rows:
         if row[3] < NO_THRESHOLD and thresholds[-1:] != [row[3]]:
             thresholds.append(int(row[3]))
     times = [row[0] - begin / 1e9 for row in rows]
-    at = [bisect.bisect(times, step * number) - 1 for number in range(1, int((end or 0) / step) + 1)]
+    grid = [step * number for number in range(1, int((end or times[-1]) / step) + 1)]
+    at = [bisect.bisect(times, time) - 1 for time in grid]
     return {
         "begin_s": round((begin - passed["data"][0][0]) / 1e9, 4),
         "completion_s": end,
@@ -240,6 +252,7 @@ def measured(
         "retransmitted_s": [again[0], again[-1]] if again else [],
         "stall_s": [since(time) for time in longest_stall(begin, acks, failed)],
         "acks": len(acks),
+        **({"marked": [bisect.bisect(marked, time) for time in grid]} if marked else {}),
         "ssthresh": thresholds,
         "maximum_cwnd": max(int(row[2]) for row in rows),
         "last_cwnd": int(rows[-1][2]),

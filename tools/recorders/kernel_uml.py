@@ -1,4 +1,4 @@
-"""Record Linux's TCP at 1000 Hz in the set-ups of ``kernel_outages_1000_hz.toml``, into a file next to it.
+"""Record Linux's TCP in simulated time, in the set-ups of ``kernel_outages_1000_hz.toml`` or ``kernel_bbr3.toml``.
 
 ``queue_linux_build.sh FOLDER`` builds a Linux that runs as a process with simulated time; then, as root:
 ``python tools/recorders/kernel_uml.py FOLDER [WORLD|CONTROL ...]``. The file boots that kernel with itself as the first
@@ -7,9 +7,9 @@ process (``time-travel=inf-cpu``): computation takes no time, and a sleep ends e
 With ``sender_queue = "fq"`` the sender's device has that discipline.
 
 A recording is a function of the set-up and of the phase of the kernel's clock. Repetitions start at
-:data:`REPETITIONS` phases of the 64 ms of a coarse slot of its timer wheel, :data:`PHASE_S` apart. ``--other FILE``
-writes another kernel's recordings elsewhere, for example to calibrate with set-ups whose result is known
-(``--experiment outages``).
+:data:`REPETITIONS` phases of a slot of its timer wheel, :data:`PHASE_S` apart. ``--other FILE`` writes another kernel's
+recordings elsewhere, for example to calibrate with set-ups whose result is known (``--experiment outages``).
+``--experiment bbr3-kernel`` or ``prague-kernel`` needs a kernel with the code of others (``queue_linux_build.sh``).
 """
 
 from __future__ import annotations
@@ -28,12 +28,19 @@ from pathlib import Path
 
 import kernel_runs
 from linux_uml_runs import shell
-from optcp_papers.evidence.kernel_worlds import CONTROLS, FILES, MSS_BYTES, World, worlds
+from optcp_papers.evidence.kernel_worlds import BBR3, CONTROLS, PRAGUE, FILES, MSS_BYTES, World, worlds
 from records import RECORDS
 
 HERE = Path(__file__).resolve()
 NAME = "outages-1000-hz"
-OUT = RECORDS / "kernel_outages_1000_hz.json"
+OUT = {
+    NAME: RECORDS / "kernel_outages_1000_hz.json",
+    "bbr3-kernel": RECORDS / "kernel_bbr3.json",
+    "prague-kernel": RECORDS / "kernel_prague.json",
+}
+ONLY = {"bbr3-kernel": (BBR3,), "prague-kernel": (PRAGUE,)}
+"""Congestion controls of an experiment, where they are not all."""
+KERNEL_NAMES = {BBR3: "bbr"}
 STEP_S = 0.1
 REPETITIONS = 3
 PHASE_S = 0.0213
@@ -46,7 +53,7 @@ def repetition(link: Path, world: World, control: str, number: int, traces: Path
     """Run a set-up once, at one phase of the kernel's clock."""
     slot = PHASE_S * REPETITIONS
     time.sleep(slot - time.monotonic() % slot + number * PHASE_S)
-    samples, output = kernel_runs.transfer(link, world, control)
+    samples, output = kernel_runs.transfer(link, world, KERNEL_NAMES.get(control, control))
     passed, (_, late_ns, latest_ns) = kernel_runs.parse_link_output(output)
     if traces:
         traces.with_suffix(".link").write_text(output, encoding="ascii")
@@ -64,8 +71,10 @@ def record(options: argparse.Namespace) -> None:
     Path("/proc/sys/net/ipv4/tcp_mem").write_text("1000000 1000000 1000000", encoding="ascii")
     known = worlds(options.experiment)
     names = [name for name in known if name in options.asked] or list(known)
-    controls = [control for control in CONTROLS if control in options.asked] or list(CONTROLS)
-    runs = json.loads(options.other.read_text(encoding="utf-8"))["runs"] if options.other.exists() else {}
+    possible = ONLY.get(options.experiment, CONTROLS)
+    controls = [control for control in possible if control in options.asked] or list(possible)
+    out = options.other or OUT[options.experiment]
+    runs = json.loads(out.read_text(encoding="utf-8"))["runs"] if out.exists() else {}
     for name, control in itertools.product(names, controls):
         traces = options.traces / f"{name}-{control}" if options.traces else None
         numbers = range(options.repetitions)
@@ -76,7 +85,7 @@ def record(options: argparse.Namespace) -> None:
         sys.stdout.flush()
         ordered = {name: runs[name] for name in known if name in runs}
         head = {"kernel": f"Linux {os.uname().release}, as a process, time-travel=inf-cpu", "mss": MSS_BYTES}
-        kernel_runs.write(ordered, options.other, head | {"step_s": STEP_S})
+        kernel_runs.write(ordered, out, head | {"step_s": STEP_S})
         os.sync()
 
 
@@ -100,7 +109,7 @@ def main() -> None:
     parser.add_argument("folder", type=Path, help="folder of queue_linux_build.sh")
     parser.add_argument("--experiment", choices=FILES, default=NAME, help="which set-ups")
     parser.add_argument("--repetitions", type=int, default=REPETITIONS, help="number of phases of the clock")
-    parser.add_argument("--other", type=Path, default=OUT, help="file of the recordings")
+    parser.add_argument("--other", type=Path, help="file of the recordings, other than the experiment's")
     parser.add_argument("--traces", type=Path, help="folder for the packets and samples of the last repetitions")
     parser.add_argument("--link", type=Path, help=argparse.SUPPRESS)
     parser.add_argument("asked", nargs="*", metavar="WORLD|CONTROL")

@@ -18,7 +18,7 @@ from optcp.scenarios.scenario import Scenario
 from optcp.study import Study
 from optcp_papers.evidence import outside
 from optcp_papers.evidence.base import Experiment, Figures, Found, Runs, Studies
-from optcp_papers.evidence.kernel_worlds import BOTH, CONTROLS, FORWARD, MSS_BYTES, Flow, Outage, World, worlds
+from optcp_papers.evidence.kernel_worlds import PRAGUE, BBR3, BOTH, CONTROLS, FORWARD, MSS_BYTES, Flow, Outage, World, worlds
 
 RUNS = outside.DATA / "kernel_runs.json"
 SOURCE = "Linux 6.18, recorded"
@@ -28,6 +28,8 @@ CHOICES = {
     "cubic": {"congestion": "cubic", "slow_start": "hystart", "pacing": "none"},
     "reno": {"congestion": "reno", "slow_start": "standard", "pacing": "none"},
     "bbr": {"congestion": "bbr", "slow_start": "standard", "pacing": "rate"},
+    BBR3: {"congestion": "bbr3", "slow_start": "standard", "pacing": "rate"},
+    PRAGUE: {"congestion": "prague", "slow_start": "standard", "pacing": "rate"},
 }
 """Scenario settings of each congestion control."""
 PACED_BY_FQ = {"pacing": "window"}
@@ -57,7 +59,7 @@ def scenario(world: World, control: str) -> Scenario:
             "chain": ["sender", "bottleneck"],
             "rate": f"{world.rate_mbps} Mbps",
             "delay": "0 s",
-            "queue": f"{world.queue} packets",
+            "queue": queue(world),
             "reverse": FAST,
         },
         *(wire(f"wire{number}", *path[1:], world.hand_over_ms) for number, path in enumerate(world.paths[:2])),
@@ -74,7 +76,7 @@ def scenario(world: World, control: str) -> Scenario:
     ]
     tables = {
         "title": "Linux's TCP as it was recorded",
-        "stop": STOP,
+        "stop": f"{world.until_s} s" if world.until_s else STOP,
         "end_with_flows": True,
         "tcp": {group: connection(world) | chosen[group] for group in groups},
         "nodes": [{"names": ["sender", "bottleneck", "receiver"]}],
@@ -84,6 +86,14 @@ def scenario(world: World, control: str) -> Scenario:
         "observe": [{"name": "sender", "kind": "tcp"}, {"name": "packets", "kind": "packets"}],
     }
     return Scenario.from_dict(tables | changes(world, groups))
+
+
+def queue(world: World) -> str | dict[str, str]:
+    """Return the queue of the bottleneck."""
+    limit = f"{world.queue} packets"
+    if world.marks_above is None:
+        return limit
+    return {"kind": "step", "limit": limit, "threshold": f"{world.marks_above} packets"}
 
 
 def connection(world: World) -> dict[str, Any]:
