@@ -53,7 +53,7 @@ STEPS = {"kernel": 0.25, "outages": 0.1}
 """Interval of a series, in s."""
 FORWARDED, MARKED = 0, 4
 """Fates of packets that are not lost, in the link's output."""
-SAMPLE_S = 0.001
+SAMPLE_S, LONG_SAMPLE_S = 0.001, 0.01
 LIMIT_S = 60
 """Maximum duration of a transfer, in s."""
 SENDER, RECEIVER = 1, 2
@@ -94,6 +94,7 @@ def receive(gives: socket.socket, world: World) -> None:
     for number in ends:
         poll.register(number, select.EPOLLIN)
     set_realtime_priority(40)
+    buffer = bytearray(1 << 20)
     gives.send(b".")
     while True:
         for number, _ in poll.poll():
@@ -101,7 +102,7 @@ def receive(gives: socket.socket, world: World) -> None:
                 connection, _ = ends[number].accept()
                 ends[connection.fileno()] = connection
                 poll.register(connection.fileno(), select.EPOLLIN)
-            elif not ends[number].recv(1 << 20):
+            elif not ends[number].recv_into(buffer):
                 poll.unregister(number)
 
 
@@ -146,13 +147,14 @@ def send(gives: socket.socket, world: World, control: str) -> None:
     senders = [Sender(number, flow.congestion or control, flow) for number, flow in enumerate(world.flows)]
     gives.recv(1)
     set_realtime_priority(30)
+    sample_s = LONG_SAMPLE_S if world.until_s else SAMPLE_S
     start = time.monotonic()
     while not all(sender.done for sender in senders):
         for sender in senders:
             if not sender.done:
                 sender.step(time.monotonic() - start)
         # Wake up immediately when a SYN exchange ends, to write without delay.
-        select.select([], [sender.socket for sender in senders if sender.connecting > sender.connected], [], SAMPLE_S)
+        select.select([], [sender.socket for sender in senders if sender.connecting > sender.connected], [], sample_s)
         if time.monotonic() - start > (world.until_s or LIMIT_S):
             break
     text = json.dumps([sender.rows for sender in senders]).encode()

@@ -3,7 +3,7 @@
 ``queue_linux_build.sh FOLDER`` builds a Linux that runs as a process with simulated time; then, as root:
 ``python tools/recorders/kernel_uml.py FOLDER [WORLD|CONTROL ...]``. The file boots that kernel with itself as the first
 process (``time-travel=inf-cpu``): computation takes no time, and a sleep ends exactly on time. Reading a clock takes
-256 ns. Sender, receiver and link are those of ``kernel_runs.py``, but the link has no lateness and never busy-waits.
+256 ns. Sender, receiver and link are as in ``kernel_runs.py``, but the link has no lateness and never busy-waits.
 With ``sender_queue = "fq"`` the sender's device has that discipline.
 
 A recording is a function of the set-up and of the phase of the kernel's clock. Repetitions start at
@@ -28,7 +28,7 @@ from pathlib import Path
 
 import kernel_runs
 from linux_uml_runs import shell
-from optcp_papers.evidence.kernel_worlds import BBR3, CONTROLS, PRAGUE, FILES, MSS_BYTES, World, worlds
+from optcp_papers.evidence.kernel_worlds import BBR3, CONTROLS, FILES, MSS_BYTES, PRAGUE, World, worlds
 from records import RECORDS
 
 HERE = Path(__file__).resolve()

@@ -18,7 +18,18 @@ from optcp.scenarios.scenario import Scenario
 from optcp.study import Study
 from optcp_papers.evidence import outside
 from optcp_papers.evidence.base import Experiment, Figures, Found, Runs, Studies
-from optcp_papers.evidence.kernel_worlds import PRAGUE, BBR3, BOTH, CONTROLS, FORWARD, MSS_BYTES, Flow, Outage, World, worlds
+from optcp_papers.evidence.kernel_worlds import (
+    BBR3,
+    BOTH,
+    CONTROLS,
+    FORWARD,
+    MSS_BYTES,
+    PRAGUE,
+    Flow,
+    Outage,
+    World,
+    worlds,
+)
 
 RUNS = outside.DATA / "kernel_runs.json"
 SOURCE = "Linux 6.18, recorded"
@@ -33,7 +44,7 @@ CHOICES = {
 }
 """Scenario settings of each congestion control."""
 PACED_BY_FQ = {"pacing": "window"}
-"""Change of a control without pacing of its own if the sender's queue is ``fq``."""
+"""Change of a control that does not pace itself, if the sender's queue is ``fq``."""
 GROUPS = ("first", "second")
 STOP = "100 s"
 FAST = {"rate": "100 Gbps", "queue": "unlimited"}

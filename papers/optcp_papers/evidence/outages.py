@@ -157,8 +157,8 @@ OUTAGES_1000_HZ = Experiment(
         "kernel_outages_1000_hz.toml", functools.partial(studies, NAME_1000_HZ), functools.partial(find, NAME_1000_HZ)
     ),
     about=(
-        "The profile `linux-6` with a `tick` of 1 ms, compared with Linux 6.1 at 1000 Hz. In the set-ups named `fq-...` "
-        "the queue discipline `fq` of the sender paces every flow, and CUBIC and Reno have the pacing `window` here. "
+        "The profile `linux-6` with a `tick` of 1 ms, compared with Linux 6.1 at 1000 Hz. In the set-ups named `fq-...`, "
+        "the queue discipline `fq` of the sender paces each flow. CUBIC and Reno have the pacing `window` there. "
         "`papers/optcp_papers/evidence/data/kernel_outages_1000_hz.toml` describes the set-ups, "
         "`tools/recorders/kernel_uml.py` records them, and `kernel_outages_1000_hz.json` holds every repetition.",
         "That kernel runs as a process with simulated time, so packets arrive within 2 us of their time. Its five "

@@ -27,8 +27,19 @@ SHARE_FROM_S, MARKS_FROM_S = 5.0, 4.0
 """Begin of the measured time, from the first data; it ends 0.2 s before the end of the recording."""
 END_S = 0.2
 SHARE, COMPLETION, STALL, NEW_ACK = "share", "completion (s)", "stall (s)", "new ACK (s)"
-RETRANSMISSIONS, MAXIMUM, MARKS, GOODPUT, WINDOW = "retransmissions", "maximum cwnd", "marks per s", "Mb/s", "mean cwnd"
-DIGITS = {SHARE: 3, COMPLETION: 3, STALL: 3, NEW_ACK: 3, RETRANSMISSIONS: 0, MAXIMUM: 0, MARKS: 0, GOODPUT: 2, WINDOW: 1}
+RETRANSMISSIONS, MAXIMUM = "retransmissions", "maximum cwnd"
+MARKS, GOODPUT, WINDOW = "marks per s", "goodput (Mb/s)", "mean cwnd"
+DIGITS = {
+    SHARE: 3,
+    COMPLETION: 3,
+    STALL: 3,
+    NEW_ACK: 3,
+    RETRANSMISSIONS: 0,
+    MAXIMUM: 0,
+    MARKS: 0,
+    GOODPUT: 2,
+    WINDOW: 1,
+}
 """Number of decimals of each figure."""
 Series = dict[str, Sequence[float]]
 """Values every :data:`STEP_S` from the first data: acknowledged segments, window, and marks so far."""
@@ -166,13 +177,13 @@ def _experiment(name: str, title: str, *about: str) -> Experiment:
 BBR3_KERNEL = _experiment(
     "bbr3-kernel",
     "Google's BBR version 3",
-    'The profile `linux-6` with `congestion = "bbr3"`, alone, after outages, and beside CUBIC. The share is that of all '
-    "acknowledged data from 5 s on, with queues of 0.4, 1 and 4 times the product of rate and RTT.",
+    'The profile `linux-6` with `congestion = "bbr3"`, alone, after outages, and beside CUBIC. The share is its part of '
+    "all acknowledged data from 5 s on. Queues are 0.4, 1 and 4 times the product of rate and RTT.",
 )
 PRAGUE_KERNEL = _experiment(
     "prague-kernel",
     "The L4S team's Prague",
-    'One flow of the profile `linux-6` with `congestion = "prague"` over a queue that marks above a number of packets. '
-    "Figures are from 4 s on. The recorded kernel has no accurate ECN feedback: a DCTCP receiver reports each mark, and "
-    "the sender counts these reports.",
+    'One flow of the profile `linux-6` with `congestion = "prague"`. The queue marks above a number of packets. Figures '
+    "are from 4 s on. The recorded kernel has no accurate ECN feedback: a DCTCP receiver reports each mark, and the "
+    "sender counts these reports.",
 )
