@@ -75,6 +75,8 @@ def set_realtime_priority(priority: int) -> None:
 def enter_namespace(number: int, gives: socket.socket, world: World) -> None:
     """Enter a new network namespace with the settings of a set-up and a TUN device connected to the link."""
     settings = SETTINGS | {"tcp_sack": str(int(world.sack))}
+    if not world.pairs:
+        settings["tcp_min_tso_segs"] = "1"
     if not world.large_buffer:
         del settings["tcp_rmem"]
     network_end(number, gives, settings)

@@ -84,6 +84,8 @@ class World:
         Period of the kernel's timer interrupt; None for the profile's.
     fq
         Whether the sender's device has the queue discipline ``fq``, which paces every flow.
+    pairs
+        Whether the kernel sends at least two segments together where it can, which is its default.
     marks_above
         Queue length in packets above which ECN-capable packets are marked; None without marking.
     until_s
@@ -102,6 +104,7 @@ class World:
     flows: tuple[Flow, ...]
     tick_ms: int | None = None
     fq: bool = False
+    pairs: bool = True
     marks_above: int | None = None
     until_s: float | None = None
     hand_over_ms: float = HAND_OVER_MS
@@ -137,6 +140,7 @@ def _world(keys: Mapping[str, Any]) -> World:
         flows=tuple(flows),
         tick_ms=keys.get("tick_ms"),
         fq=keys.get("sender_queue") == "fq",
+        pairs=keys.get("pairs", True),
         marks_above=keys.get("marks_above"),
         until_s=keys.get("until_s"),
         hand_over_ms=keys.get("hand_over_ms", HAND_OVER_MS),

@@ -157,7 +157,7 @@ OUTAGES_1000_HZ = Experiment(
         "kernel_outages_1000_hz.toml", functools.partial(studies, NAME_1000_HZ), functools.partial(find, NAME_1000_HZ)
     ),
     about=(
-        "The profile `linux-6` with a `tick` of 1 ms, compared with Linux 6.1 at 1000 Hz. In the set-ups named `fq-...`, "
+        "The profile `linux-6` with a `tick` of 1 ms, compared with Linux 6.1 at 1000 Hz. In the set-ups `fq-...`, "
         "the queue discipline `fq` of the sender paces each flow. CUBIC and Reno have the pacing `window` there. "
         "`papers/optcp_papers/evidence/data/kernel_outages_1000_hz.toml` describes the set-ups, "
         "`tools/recorders/kernel_uml.py` records them, and `kernel_outages_1000_hz.json` holds every repetition.",

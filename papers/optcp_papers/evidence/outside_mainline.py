@@ -177,13 +177,13 @@ def _experiment(name: str, title: str, *about: str) -> Experiment:
 BBR3_KERNEL = _experiment(
     "bbr3-kernel",
     "Google's BBR version 3",
-    'The profile `linux-6` with `congestion = "bbr3"`, alone, after outages, and beside CUBIC. The share is its part of '
-    "all acknowledged data from 5 s on. Queues are 0.4, 1 and 4 times the product of rate and RTT.",
+    'The profile `linux-6` with `congestion = "bbr3"`, alone, after outages, and beside CUBIC. The share is that of '
+    "all acknowledged data, from 5 s on. Queues are 0.4, 1 and 4 times the product of rate and RTT.",
 )
 PRAGUE_KERNEL = _experiment(
     "prague-kernel",
     "The L4S team's Prague",
-    'One flow of the profile `linux-6` with `congestion = "prague"`. The queue marks above a number of packets. Figures '
-    "are from 4 s on. The recorded kernel has no accurate ECN feedback: a DCTCP receiver reports each mark, and the "
-    "sender counts these reports.",
+    'One flow of the profile `linux-6` with `congestion = "prague"`. The queue marks above a number of packets. '
+    "Figures are from 4 s on. The recorded kernel has no accurate ECN feedback: a DCTCP receiver reports marks, and "
+    "the sender counts these reports.",
 )
