@@ -110,7 +110,7 @@ def test_linux_at_1000_hz_resumes_when_the_kernel_does(name, control):
 
 
 def test_fq_moves_the_first_loss_of_cubic_into_slow_start():
-    """The kernel's first loss: 0.2566 s with `fq`, paced at twice the rate. Without it HyStart ends slow start first."""
+    """The kernel loses first at 0.2566 s with `fq`, at twice the rate. Without it, HyStart ends slow start first."""
     for name, first_s in (("fq-50-ms", 0.2566), ("steady-50-ms", 0.7474)):
         (run,) = kernel.recorded(outages.RUNS[FINE])["runs"][name]["cubic"][0]
         assert run["first_loss_s"] == pytest.approx(first_s, abs=1e-4)

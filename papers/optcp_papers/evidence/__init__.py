@@ -11,6 +11,7 @@ from optcp_papers.evidence.friendliness import FRIENDLINESS
 from optcp_papers.evidence.kernel import KERNEL
 from optcp_papers.evidence.loss import DELAYED_ACK, LOSS
 from optcp_papers.evidence.outages import OUTAGES, OUTAGES_1000_HZ
+from optcp_papers.evidence.outside_mainline import BBR3_KERNEL, PRAGUE_KERNEL
 from optcp_papers.evidence.packetdrill import PACKETDRILL
 from optcp_papers.evidence.queues import QUEUES
 from optcp_papers.evidence.share import SHARE
@@ -25,6 +26,8 @@ EXPERIMENTS = (
     KERNEL,
     OUTAGES,
     OUTAGES_1000_HZ,
+    BBR3_KERNEL,
+    PRAGUE_KERNEL,
     BBR_STATES,
     BBR3_STATES,
     BUFFER,

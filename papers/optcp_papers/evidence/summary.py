@@ -101,13 +101,13 @@ def render(results: Sequence[Result]) -> str:
 
 def _sources(results: Sequence[Result]) -> str:
     """Render the number of comparisons by kind of source, without recorded kernels."""
-    groups: dict[str, list[str]] = {"ns-2 and ns-3": [], "papers, RFCs and drafts": [], "Linux 6.1": []}
+    groups: dict[str, list[str]] = {"ns-2 and ns-3": [], "papers, RFCs and drafts": [], "Linux 6.1 and 6.12": []}
     for result in results:
         for item in (item for row in result.rows for item in row.outside if item.sharp is not None):
             if item.source in outside.worked_here() or item.source in RECORDED:
                 continue
             name = "ns-2 and ns-3" if item.source.startswith("ns-") else "papers, RFCs and drafts"
-            groups["Linux 6.1" if item.source.startswith("Linux") else name].append(item.verdict)
+            groups["Linux 6.1 and 6.12" if item.source.startswith("Linux") else name].append(item.verdict)
     lines = [
         [name, str(len(found)), *(str(found.count(verdict)) for verdict in ("agrees", "near", "differs"))]
         for name, found in groups.items()

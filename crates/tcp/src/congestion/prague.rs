@@ -5,8 +5,8 @@
 //! segment, and cwnd follows it by one segment per ACK, rounded up. An RTT with a mark reduces the window
 //! by the share alpha / 2. Every unmarked segment adds its share of one segment per RTT, also in RTTs with
 //! marks. Segments are ECT(1) and paced at one window per RTT, or two while cwnd is below half of ssthresh.
-//! In congestion avoidance the rate is 3 % higher in the first half of an RTT, or of the target RTT if
-//! longer, and 3 % lower in the second half. After some RTTs, a flow with an RTT below the target has the same
+//! In congestion avoidance the rate is 3 % higher in the first half of an RTT and lower in the second half.
+//! The halves are those of the target RTT if it is longer. After some RTTs, a flow with an RTT below the target has the same
 //! increase and decrease per second as with the target RTT. A loss halves the window.
 //!
 //! # References
@@ -368,8 +368,8 @@ mod tests {
         assert_eq!(window.ssthresh.to_bits(), f64::to_bits(21.0 * MSS));
     }
 
-    /// As in Linux: 3.125 % more in the first half of 25 ms since the last update of alpha, and as much less in the
-    /// second half. 33 segments in 33 ms, at 1.03125 and 0.96875: 32/33 ms and 32/31 ms.
+    /// As in Linux: 3.125 % more until half of an RTT after the last update of alpha, then as much less. 33 segments
+    /// in 33 ms, at 1.03125 and 0.96875: 32/33 ms and 32/31 ms.
     #[test]
     fn rate_differs_between_the_halves_of_a_round_trip() {
         let mut prague = unscaled();
