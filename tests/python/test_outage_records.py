@@ -12,7 +12,10 @@ from optcp_papers.evidence.kernel_worlds import CONTROLS, MSS_BYTES, worlds
 ROOT = Path(__file__).parents[2]
 STORED = ROOT / "docs" / "details" / page.FOLDER
 WORLDS = worlds(outages.NAME)
+FINE = outages.NAME_1000_HZ
 REPETITIONS = 3
+LATEST_US = 5
+"""Maximum lateness of packets in simulated time: readings of the clock take 0.256 us each."""
 
 
 @pytest.fixture(scope="module")
@@ -76,6 +79,44 @@ def test_each_rule_resumes_when_the_kernel_does(name, control):
     theirs = [did.stall_s[1] for did in outages.recorded(name, control)]
     median = sorted(did.stall_s[1] for did in ours)[2]
     assert 0.98 * min(theirs) <= median <= 1.02 * max(theirs)
+
+
+def test_every_set_up_at_1000_hz_is_recorded_in_time():
+    for name in worlds(FINE):
+        for control in CONTROLS:
+            runs = kernel.recorded(outages.RUNS[FINE])["runs"][name][control]
+            assert len(runs) >= REPETITIONS, (name, control)
+            assert all(run["late_us"][1] < LATEST_US for (run,) in runs), (name, control)
+
+
+@pytest.mark.parametrize(
+    ("name", "control"),
+    [
+        # An RTO of 300 ms is on the second level of the wheel: at most 8 ms late.
+        ("steady-300-ms", "cubic"),
+        # RTOs of 300 and 600 ms: the second one is up to 64 ms late.
+        ("steady-1-s", "cubic"),
+        ("steady-3-s", "reno"),
+        # `fq` paces CUBIC too.
+        ("fq-300-ms", "cubic"),
+        ("fq-3-s", "bbr"),
+    ],
+)
+def test_linux_at_1000_hz_resumes_when_the_kernel_does(name, control):
+    world = worlds(FINE)[name]
+    ours = [outages.simulated(kernel.scenario(world, control).run(seed=seed), world).stall_s[1] for seed in range(5)]
+    theirs = [did.stall_s[1] for did in outages.recorded(name, control, FINE)]
+    assert 0.99 * min(theirs) <= sorted(ours)[2] <= 1.01 * max(theirs)
+
+
+def test_fq_moves_the_first_loss_of_cubic_into_slow_start():
+    """The kernel loses first at 0.2566 s with `fq`, at twice the rate. Without it, HyStart ends slow start first."""
+    for name, first_s in (("fq-50-ms", 0.2566), ("steady-50-ms", 0.7474)):
+        (run,) = kernel.recorded(outages.RUNS[FINE])["runs"][name]["cubic"][0]
+        assert run["first_loss_s"] == pytest.approx(first_s, abs=1e-4)
+        world = worlds(FINE)[name]
+        ours = kernel.measured(kernel.scenario(world, "cubic").run(seed=1), "first", world)
+        assert ours.first_loss_s == pytest.approx(first_s, rel=0.02)
 
 
 @pytest.mark.parametrize(

@@ -3,15 +3,17 @@
  * From the sender's device to the receiver's (both given as file descriptors): scripted losses, a drop-tail queue
  * with a service rate, and a delay. In the reverse direction: a delay. Delays change at given times, counted from the
  * first SYN, for packets that leave the queue from then on; packets may overtake. An outage loses the packets that are
- * between queue and receiver at some time from FROM to TO (DIRECTION: 1 forward, 2 reverse, 3 both). Ports distinguish
- * flows.
+ * between queue and receiver at some time from FROM to TO (DIRECTION: 1 forward, 2 reverse, 3 both). An ECN-capable packet
+ * that finds more than PACKETS in the queue, with the one in transmission, is marked CE. Ports distinguish flows.
  *
  *   kernel_link SENDER RECEIVER RATE QUEUE
- *       (delay AT FORWARD BACK | lost FLOW SEGMENT TRANSMISSION | outage FROM TO DIRECTION)...
+ *       (delay AT FORWARD BACK | lost FLOW SEGMENT TRANSMISSION | outage FROM TO DIRECTION |
+ *        mark PACKETS 0 0)...
  *
  * in bit/s, packets and nanoseconds; segment -1 is the SYN. When standard input ends, it writes the carried packets:
  *
- *   data FLOW SENT SEGMENT TRANSMISSION FATE      fate: 0 forwarded, 1 scripted loss, 2 queue full, 3 outage
+ *   data FLOW SENT SEGMENT TRANSMISSION FATE      fate: 0 forwarded, 1 scripted loss, 2 queue full, 3 outage,
+ *                                                 4 marked
  *   ack FLOW ARRIVES ACKNOWLEDGED [FROM-TO]...    in bytes; SACK blocks
  *   late PACKETS MEAN MAXIMUM                     lateness of forwarded packets
  */
@@ -31,8 +33,11 @@
 enum { FLOWS = 4, FIRST_PORT = 9000, MSS = 1448, PACKET = 2048 };
 enum { UNDER_WAY = 1 << 17, SEGMENTS = 1 << 17, EVENTS = 1 << 18, LISTED = 1024, RANGES = 3 };
 /* A sleeping process wakes up about ten microseconds late, so busy-wait for the last ones. Do not busy-wait all the
- * time, because the system preempts a process that never sleeps. */
+ * time, because the system preempts a process that never sleeps. Without busy-waiting (simulated time), read only
+ * devices that have something. */
+#ifndef SPIN_NS
 #define SPIN_NS 60000
+#endif
 
 typedef int64_t ns;
 typedef struct { ns due; int to, bytes; unsigned char *data; } packet;
@@ -51,6 +56,7 @@ static event *events;
 static uint32_t initial[FLOWS];
 static unsigned char *sent[FLOWS];
 static int waiting, listed_paths, listed_losses, listed_outages, happened;
+static unsigned marks_above = UNDER_WAY;
 
 static ns now(void)
 {
@@ -120,7 +126,18 @@ static int cut(ns leaves, ns due, int direction)
     return 0;
 }
 
-static int forward(ns time, const unsigned char *data, int bytes, ns rate, unsigned queue, ns *due)
+/* Sets CE, and updates the checksum of the IP header (RFC 1624). */
+static void mark(unsigned char *data)
+{
+    uint32_t sum = (uint32_t)(~half(data + 10) & 0xffff) + (uint32_t)(~half(data) & 0xffff);
+    data[1] |= 3;
+    sum += (uint32_t)half(data);
+    sum = (sum & 0xffff) + (sum >> 16);
+    sum = ~((sum & 0xffff) + (sum >> 16));
+    data[10] = (unsigned char)(sum >> 8), data[11] = (unsigned char)sum;
+}
+
+static int forward(ns time, unsigned char *data, int bytes, ns rate, unsigned queue, ns *due)
 {
     const unsigned char *tcp = data + (data[0] & 15) * 4;
     int flow = half(tcp + 2) - FIRST_PORT, payload = bytes - (int)(tcp - data) - (tcp[12] >> 4) * 4, syn = tcp[13] & 2;
@@ -141,6 +158,10 @@ static int forward(ns time, const unsigned char *data, int bytes, ns rate, unsig
     if (!fate && end_leaving - first_leaving >= queue) fate = 2;
     event *one = syn || payload > 0 ? note(time, 0, flow, segment, transmission, fate) : 0;
     if (fate) return 0;
+    if (data[1] & 3 && end_leaving - first_leaving > marks_above) {
+        mark(data);
+        if (one) one->fate = 4;
+    }
     ns free_at = first_leaving != end_leaving ? leaving[(end_leaving - 1) % UNDER_WAY] : time;
     ns leaves = free_at + bytes * 8000000000LL / rate;
     leaving[end_leaving++ % UNDER_WAY] = leaves;
@@ -194,6 +215,7 @@ int main(int words, char **word_at)
         for (int i = 0; i < 3; i++) number[i] = atoll(word_at[at + 1 + i]);
         if (listed_paths == LISTED || listed_losses == LISTED || listed_outages == LISTED) fail("words");
         if (word_at[at][0] == 'd') paths[listed_paths++] = (path){number[0], number[1], number[2]};
+        else if (word_at[at][0] == 'm') marks_above = (unsigned)number[0];
         else if (word_at[at][0] == 'o') outages[listed_outages++] = (outage){number[0], number[1], (int)number[2]};
         else losses[listed_losses++] = (loss){(int)number[0], (int)number[1], (int)number[2]};
     }
@@ -217,7 +239,9 @@ int main(int words, char **word_at)
             idle = 0;
         }
         for (int from = 0; from < 2; from++) {
+            if (!SPIN_NS && !ready[from].revents) continue;
             int bytes = (int)read(device[from], data, PACKET);
+            if (bytes <= 0) ready[from].revents = 0;
             if (bytes <= 0) continue;
             idle = 0;
             ns time = now(), due;

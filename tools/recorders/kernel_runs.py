@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import argparse
 import bisect
+import contextlib
 import itertools
 import json
 import os
@@ -35,7 +36,7 @@ from typing import Any
 
 from linux_uml_runs import ADDRESS, NO_THRESHOLD, SETTINGS, child, network_end, shell
 from optcp.errors import nearest
-from optcp_papers.evidence.kernel_worlds import CONTROLS, DIRECTIONS, FILES, MSS_BYTES, Flow, World, worlds
+from optcp_papers.evidence.kernel_worlds import CONTROLS, DIRECTIONS, MSS_BYTES, Flow, World, worlds
 from records import RECORDS
 
 Run = dict[str, Any]
@@ -50,9 +51,14 @@ MOST_TRIES = 4
 LATE_S, LATEST_S = 50e-6, 2e-3
 STEPS = {"kernel": 0.25, "outages": 0.1}
 """Interval of a series, in s."""
-SAMPLE_S = 0.001
+FORWARDED, MARKED = 0, 4
+"""Fates of packets that are not lost, in the link's output."""
+SAMPLE_S, LONG_SAMPLE_S = 0.001, 0.01
 LIMIT_S = 60
 """Maximum duration of a transfer, in s."""
+SENDER, RECEIVER = 1, 2
+"""Numbers of the ends in their addresses."""
+ZEROS = memoryview(bytes(1 << 20))
 FIRST_PORT = 9000
 TUN = Path("/dev/net/tun")
 INFO, ESTABLISHED = struct.Struct("<BB6x 16x I 40x I 4x II 16x I 16x Q 16x I"), 1
@@ -69,20 +75,28 @@ def set_realtime_priority(priority: int) -> None:
 def enter_namespace(number: int, gives: socket.socket, world: World) -> None:
     """Enter a new network namespace with the settings of a set-up and a TUN device connected to the link."""
     settings = SETTINGS | {"tcp_sack": str(int(world.sack))}
+    if not world.pairs:
+        settings["tcp_min_tso_segs"] = "1"
     if not world.large_buffer:
         del settings["tcp_rmem"]
     network_end(number, gives, settings)
+    if world.fq and number == SENDER:
+        shell("tc", "qdisc", "replace", "dev", "t0", "root", "fq")
 
 
 def receive(gives: socket.socket, world: World) -> None:
     """Accept connections and read their data until killed."""
-    enter_namespace(2, gives, world)
+    enter_namespace(RECEIVER, gives, world)
     poll = select.epoll()
     servers = [socket.create_server((ADDRESS.format(2), FIRST_PORT + number)) for number in range(2)]
+    for server in servers if world.marks_above is not None else []:
+        # DCTCP's receiver reports each mark, and Prague's sender counts these reports.
+        server.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, b"dctcp")
     ends: dict[int, socket.socket] = {server.fileno(): server for server in servers}
     for number in ends:
         poll.register(number, select.EPOLLIN)
     set_realtime_priority(40)
+    buffer = bytearray(1 << 20)
     gives.send(b".")
     while True:
         for number, _ in poll.poll():
@@ -90,7 +104,7 @@ def receive(gives: socket.socket, world: World) -> None:
                 connection, _ = ends[number].accept()
                 ends[connection.fileno()] = connection
                 poll.register(connection.fileno(), select.EPOLLIN)
-            elif not ends[number].recv(1 << 20):
+            elif not ends[number].recv_into(buffer):
                 poll.unregister(number)
 
 
@@ -124,24 +138,26 @@ class Sender:
         self.done = not (self.writes or self.left or unacked or unsent)
         while self.writes and self.start + self.writes[0][0] <= now:
             self.left += self.writes.pop(0)[1] * MSS_BYTES
-        if self.left:
-            self.left -= self.socket.send(bytes(self.left))
+        with contextlib.suppress(BlockingIOError):
+            while self.left:
+                self.left -= self.socket.send(ZEROS[: self.left])
 
 
 def send(gives: socket.socket, world: World, control: str) -> None:
     """Send the data of a set-up, and return windows, thresholds and acknowledged bytes over time."""
-    enter_namespace(1, gives, world)
+    enter_namespace(SENDER, gives, world)
     senders = [Sender(number, flow.congestion or control, flow) for number, flow in enumerate(world.flows)]
     gives.recv(1)
     set_realtime_priority(30)
+    sample_s = LONG_SAMPLE_S if world.until_s else SAMPLE_S
     start = time.monotonic()
     while not all(sender.done for sender in senders):
         for sender in senders:
             if not sender.done:
                 sender.step(time.monotonic() - start)
         # Wake up immediately when a SYN exchange ends, to write without delay.
-        select.select([], [sender.socket for sender in senders if sender.connecting > sender.connected], [], SAMPLE_S)
-        if time.monotonic() - start > LIMIT_S:
+        select.select([], [sender.socket for sender in senders if sender.connecting > sender.connected], [], sample_s)
+        if time.monotonic() - start > (world.until_s or LIMIT_S):
             break
     text = json.dumps([sender.rows for sender in senders]).encode()
     gives.sendall(struct.pack("<Q", len(text)) + text)
@@ -166,6 +182,8 @@ def transfer(link: Path, world: World, control: str) -> tuple[list[Any], str]:
     for outage in world.outages:
         times = (round(outage.start_s * 1e9), round(outage.end_s * 1e9))
         words += ["outage", *times, 1 + DIRECTIONS.index(outage.direction)]
+    if world.marks_above is not None:
+        words += ["mark", world.marks_above, 0, 0]
     process = subprocess.Popen(  # noqa: S603 - compiled from the file beside this one
         [str(link), *map(str, words)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, pass_fds=devices
     )
@@ -220,13 +238,15 @@ def measured(
 
     end = next((since(at) for at, acked in acks if acked >= segments * MSS_BYTES), None)
     again = [since(at) for at, _, nth, _ in data if nth > 1]
-    lost = [since(at) for at, _, _, fate in data if fate]
+    lost = [since(at) for at, _, _, fate in data if fate not in {FORWARDED, MARKED}]
+    marked = [since(at) for at, _, _, fate in data if fate == MARKED]
     thresholds: list[int] = []
     for row in rows:
         if row[3] < NO_THRESHOLD and thresholds[-1:] != [row[3]]:
             thresholds.append(int(row[3]))
     times = [row[0] - begin / 1e9 for row in rows]
-    at = [bisect.bisect(times, step * number) - 1 for number in range(1, int((end or 0) / step) + 1)]
+    grid = [step * number for number in range(1, int((end or times[-1]) / step) + 1)]
+    at = [bisect.bisect(times, time) - 1 for time in grid]
     return {
         "begin_s": round((begin - passed["data"][0][0]) / 1e9, 4),
         "completion_s": end,
@@ -236,6 +256,7 @@ def measured(
         "retransmitted_s": [again[0], again[-1]] if again else [],
         "stall_s": [since(time) for time in longest_stall(begin, acks, failed)],
         "acks": len(acks),
+        **({"marked": [bisect.bisect(marked, time) for time in grid]} if marked else {}),
         "ssthresh": thresholds,
         "maximum_cwnd": max(int(row[2]) for row in rows),
         "last_cwnd": int(rows[-1][2]),
@@ -296,6 +317,7 @@ def record(experiment: str, asked: Sequence[str], repetitions: int, traces: Path
     names = [name for name in known if name in asked] or list(known)
     controls = [control for control in CONTROLS if control in asked] or list(CONTROLS)
     runs = json.loads(out.read_text(encoding="utf-8"))["runs"] if out.exists() else {}
+    head = {"kernel": f"Linux {platform.release().partition('-')[0]}", "mss": MSS_BYTES}
     missing: list[str] = []
     with tempfile.TemporaryDirectory() as place:
         link = Path(place) / "link"
@@ -315,14 +337,13 @@ def record(experiment: str, asked: Sequence[str], repetitions: int, traces: Path
             late = [max(run[0]["late_us"][at] for run in done) for at in (0, 1)]
             sys.stdout.write(f"{name} {control} {ends} late {late[0]:.1f}, {late[1]:.0f} us\n")
             sys.stdout.flush()
-            write({name: runs[name] for name in known if name in runs}, out, step)
+            write({name: runs[name] for name in known if name in runs}, out, head | {"step_s": step})
     if missing:
         raise SystemExit("this machine was too busy to keep real time: " + "; ".join(missing))
 
 
-def write(runs: dict[str, dict[str, list[list[Run]]]], out: Path, step: float) -> None:
+def write(runs: dict[str, dict[str, list[list[Run]]]], out: Path, head: dict[str, Any]) -> None:
     """Write the recordings, one line per repetition."""
-    head = {"kernel": f"Linux {platform.release().partition('-')[0]}", "mss": MSS_BYTES, "step_s": step}
     worlds_text = []
     for name, by_control in runs.items():
         lines = []
@@ -337,7 +358,7 @@ def write(runs: dict[str, dict[str, list[list[Run]]]], out: Path, step: float) -
 def main() -> None:
     """Record what the command line requests."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--experiment", choices=FILES, default="kernel", help="which set-ups")
+    parser.add_argument("--experiment", choices=OUT, default="kernel", help="which set-ups")
     parser.add_argument("--repetitions", type=int, default=REPETITIONS, help="how many there are to be then")
     parser.add_argument("--anew", action="store_true", help="throw away what is recorded of what is asked for")
     parser.add_argument("--traces", type=Path, help="a folder for what passed, packet by packet, and for samples")

@@ -221,6 +221,8 @@ def child(run: Callable[..., None], *arguments: object) -> tuple[int, socket.soc
     if not process:
         try:
             run(theirs, *arguments)
+        except BaseException:  # noqa: BLE001 - nobody else would print it
+            traceback.print_exc()
         finally:
             os._exit(0)
     return process, ours

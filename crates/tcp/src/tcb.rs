@@ -558,11 +558,25 @@ impl Tcb {
         let interval = match self.config.pacing {
             Pacing::None => None,
             Pacing::Window => Some(self.window_interval(self.max.max(seq.next()) - self.una)),
-            Pacing::Rate => self.congestion.interval(cwnd, self.timer.srtt()),
+            Pacing::Rate => {
+                let interval = self.congestion.interval(cwnd, self.timer.srtt());
+                interval.map(|interval| self.payload_share(interval))
+            }
         };
         if let Some(interval) = interval {
             self.pacer.on_sent(now, interval);
         }
+    }
+
+    /// Returns the part of an interval that a segment without its headers takes, if the rate counts headers.
+    fn payload_share(&self, interval: Duration) -> Duration {
+        if !self.congestion.paces_headers() {
+            return interval;
+        }
+        let header = self.config.header + self.config.timestamp_size();
+        let (mss, wire) = (self.config.mss.count(), (self.config.mss + header).count());
+        let share = u128::from(interval.as_ps()) * u128::from(mss) / u128::from(wire.max(1));
+        Duration::from_ps(u64::try_from(share).unwrap_or(u64::MAX))
     }
 
     /// Returns the pacing interval of a segment: one RTT over the window (or `flight` segments if larger),

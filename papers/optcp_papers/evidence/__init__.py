@@ -10,7 +10,8 @@ from optcp_papers.evidence.cubic import CUBIC
 from optcp_papers.evidence.friendliness import FRIENDLINESS
 from optcp_papers.evidence.kernel import KERNEL
 from optcp_papers.evidence.loss import DELAYED_ACK, LOSS
-from optcp_papers.evidence.outages import OUTAGES
+from optcp_papers.evidence.outages import OUTAGES, OUTAGES_1000_HZ
+from optcp_papers.evidence.outside_mainline import BBR3_KERNEL, PRAGUE_KERNEL
 from optcp_papers.evidence.packetdrill import PACKETDRILL
 from optcp_papers.evidence.queues import QUEUES
 from optcp_papers.evidence.share import SHARE
@@ -24,6 +25,9 @@ EXPERIMENTS = (
     CONTROLS,
     KERNEL,
     OUTAGES,
+    OUTAGES_1000_HZ,
+    BBR3_KERNEL,
+    PRAGUE_KERNEL,
     BBR_STATES,
     BBR3_STATES,
     BUFFER,

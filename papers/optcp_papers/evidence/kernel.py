@@ -18,7 +18,18 @@ from optcp.scenarios.scenario import Scenario
 from optcp.study import Study
 from optcp_papers.evidence import outside
 from optcp_papers.evidence.base import Experiment, Figures, Found, Runs, Studies
-from optcp_papers.evidence.kernel_worlds import BOTH, CONTROLS, FORWARD, MSS_BYTES, Flow, Outage, World, worlds
+from optcp_papers.evidence.kernel_worlds import (
+    BBR3,
+    BOTH,
+    CONTROLS,
+    FORWARD,
+    MSS_BYTES,
+    PRAGUE,
+    Flow,
+    Outage,
+    World,
+    worlds,
+)
 
 RUNS = outside.DATA / "kernel_runs.json"
 SOURCE = "Linux 6.18, recorded"
@@ -28,12 +39,13 @@ CHOICES = {
     "cubic": {"congestion": "cubic", "slow_start": "hystart", "pacing": "none"},
     "reno": {"congestion": "reno", "slow_start": "standard", "pacing": "none"},
     "bbr": {"congestion": "bbr", "slow_start": "standard", "pacing": "rate"},
+    BBR3: {"congestion": "bbr3", "slow_start": "standard", "pacing": "rate"},
+    PRAGUE: {"congestion": "prague", "slow_start": "standard", "pacing": "rate"},
 }
 """Scenario settings of each congestion control."""
+PACED_BY_FQ = {"pacing": "window"}
+"""Change of a control that does not pace itself, if the sender's queue is ``fq``."""
 GROUPS = ("first", "second")
-HAND_OVER_MS = 0.094
-"""Delay that handing a packet over adds to the recorded link, each way. It is half of the excess of the kernel's RTT
-of a SYN over both delays, median over all repetitions."""
 STOP = "100 s"
 FAST = {"rate": "100 Gbps", "queue": "unlimited"}
 BEGIN = "data begin (s)"
@@ -58,10 +70,10 @@ def scenario(world: World, control: str) -> Scenario:
             "chain": ["sender", "bottleneck"],
             "rate": f"{world.rate_mbps} Mbps",
             "delay": "0 s",
-            "queue": f"{world.queue} packets",
+            "queue": queue(world),
             "reverse": FAST,
         },
-        *(wire(f"wire{number}", *path[1:]) for number, path in enumerate(world.paths[:2])),
+        *(wire(f"wire{number}", *path[1:], world.hand_over_ms) for number, path in enumerate(world.paths[:2])),
     ]
     flows = [
         {
@@ -75,7 +87,7 @@ def scenario(world: World, control: str) -> Scenario:
     ]
     tables = {
         "title": "Linux's TCP as it was recorded",
-        "stop": STOP,
+        "stop": f"{world.until_s} s" if world.until_s else STOP,
         "end_with_flows": True,
         "tcp": {group: connection(world) | chosen[group] for group in groups},
         "nodes": [{"names": ["sender", "bottleneck", "receiver"]}],
@@ -87,6 +99,14 @@ def scenario(world: World, control: str) -> Scenario:
     return Scenario.from_dict(tables | changes(world, groups))
 
 
+def queue(world: World) -> str | dict[str, str]:
+    """Return the queue of the bottleneck."""
+    limit = f"{world.queue} packets"
+    if world.marks_above is None:
+        return limit
+    return {"kind": "step", "limit": limit, "threshold": f"{world.marks_above} packets"}
+
+
 def connection(world: World) -> dict[str, Any]:
     """Return the profile with the changes of the set-up."""
     changed: dict[str, Any] = {"profile": "linux-6", "handshake": True}
@@ -94,17 +114,22 @@ def connection(world: World) -> dict[str, Any]:
         changed["ack"] = "every-packet"
     if not world.sack:
         changed["recovery"] = "newreno"
+    if world.tick_ms:
+        changed["tick"] = f"{world.tick_ms} ms"
     return changed
 
 
 def choices(world: World, control: str) -> dict[str, dict[str, str]]:
     """Return the changes of a congestion control to each group's connection."""
-    return {group: CHOICES[flow.congestion or control] for group, flow in zip(GROUPS, world.flows, strict=False)}
+    chosen = {group: CHOICES[flow.congestion or control] for group, flow in zip(GROUPS, world.flows, strict=False)}
+    if not world.fq:
+        return chosen
+    return {group: keys | PACED_BY_FQ if keys["pacing"] == "none" else keys for group, keys in chosen.items()}
 
 
-def wire(name: str, there_ms: float, back_ms: float) -> dict[str, Any]:
+def wire(name: str, there_ms: float, back_ms: float, hand_over_ms: float) -> dict[str, Any]:
     """Return a pair of delays without a queue."""
-    there, back = (f"{delay_ms + HAND_OVER_MS:.3f} ms" for delay_ms in (there_ms, back_ms))
+    there, back = (f"{delay_ms + hand_over_ms:.3f} ms" for delay_ms in (there_ms, back_ms))
     return {"chain": ["bottleneck", "receiver"], "name": name, "delay": there, **FAST, "reverse": {"delay": back}}
 
 
@@ -208,11 +233,13 @@ def measured(run: Run, group: str, world: World) -> Did:
     )
 
 
-def beside(key: Mapping[str, str], values: Sequence[float], digits: Mapping[str, int] = DIGITS) -> outside.Figure:
+def beside(
+    key: Mapping[str, str], values: Sequence[float], digits: Mapping[str, int] = DIGITS, source: str = SOURCE
+) -> outside.Figure:
     """Return the range of the repetitions, each plus or minus half a unit of its last digit."""
     low, high = (f"{value:.{digits[key['quantity']]}f}" for value in (min(values), max(values)))
     text = low if low == high else f"{low} to {high}"
-    return outside.Figure(SOURCE, "kernel", key, text, outside.printed_range(low)[0], outside.printed_range(high)[1])
+    return outside.Figure(source, "kernel", key, text, outside.printed_range(low)[0], outside.printed_range(high)[1])
 
 
 def studies(seeds: int | None) -> Studies:

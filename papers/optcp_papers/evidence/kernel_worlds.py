@@ -10,11 +10,22 @@ from pathlib import Path
 from typing import Any
 
 DATA = Path(__file__).parent / "data"
-FILES = {"kernel": "kernel_worlds.toml", "outages": "kernel_outages.toml"}
+FILES = {
+    "kernel": "kernel_worlds.toml",
+    "outages": "kernel_outages.toml",
+    "outages-1000-hz": "kernel_outages_1000_hz.toml",
+    "bbr3-kernel": "kernel_bbr3.toml",
+    "prague-kernel": "kernel_prague.toml",
+}
 """File of set-ups by name of the experiment."""
 MSS_BYTES = 1448
 CONTROLS = ("cubic", "reno", "bbr")
+BBR3, PRAGUE = "bbr3", "prague"
+"""Controls of the experiments ``bbr3-kernel``, where Google's code calls it ``bbr``, and ``prague-kernel``."""
 SAME = "same"
+HAND_OVER_MS = 0.094
+"""Delay that handing a packet over adds to a link in real time, each way. It is half of the excess of the kernel's RTT
+of a SYN over both delays, median over all repetitions."""
 FORWARD, REVERSE, BOTH = DIRECTIONS = ("forward", "reverse", "both")
 
 
@@ -69,6 +80,18 @@ class World:
         Times, the first of them zero, and the delays in both directions from then on, in ms.
     lost
         Lost segments of the first flow (-1 for the SYN), and the number of the lost transmission.
+    tick_ms
+        Period of the kernel's timer interrupt; None for the profile's.
+    fq
+        Whether the sender's device has the queue discipline ``fq``, which paces every flow.
+    pairs
+        Whether the kernel sends at least two segments together where it can, which is its default.
+    marks_above
+        Queue length in packets above which ECN-capable packets are marked; None without marking.
+    until_s
+        End of the recording; None for the end of the transfers.
+    hand_over_ms
+        Delay that handing a packet over adds to the recorded link, each way.
     """
 
     rate_mbps: float
@@ -79,6 +102,12 @@ class World:
     large_buffer: bool
     sack: bool
     flows: tuple[Flow, ...]
+    tick_ms: int | None = None
+    fq: bool = False
+    pairs: bool = True
+    marks_above: int | None = None
+    until_s: float | None = None
+    hand_over_ms: float = HAND_OVER_MS
 
 
 @functools.cache
@@ -109,4 +138,10 @@ def _world(keys: Mapping[str, Any]) -> World:
         large_buffer=keys["receive_buffer"] == "large",
         sack=keys["sack"],
         flows=tuple(flows),
+        tick_ms=keys.get("tick_ms"),
+        fq=keys.get("sender_queue") == "fq",
+        pairs=keys.get("pairs", True),
+        marks_above=keys.get("marks_above"),
+        until_s=keys.get("until_s"),
+        hand_over_ms=keys.get("hand_over_ms", HAND_OVER_MS),
     )

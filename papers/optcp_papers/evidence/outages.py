@@ -1,7 +1,8 @@
-"""Linux's TCP over a link that fails, recorded on a real-time link, compared with the profile ``linux-6``."""
+"""Linux's TCP over a link that fails, recorded at 250 and 1000 Hz, compared with the profile ``linux-6``."""
 
 from __future__ import annotations
 
+import functools
 import itertools
 from dataclasses import dataclass
 
@@ -16,7 +17,10 @@ from optcp_papers.evidence.base import Experiment, Figures, Found, Runs, Studies
 from optcp_papers.evidence.kernel_worlds import MSS_BYTES, World, worlds
 
 NAME = "outages"
-RUNS = outside.DATA / "kernel_outages.json"
+NAME_1000_HZ = "outages-1000-hz"
+RUNS = {NAME: outside.DATA / "kernel_outages.json", NAME_1000_HZ: outside.DATA / "kernel_outages_1000_hz.json"}
+"""Recordings of each experiment."""
+SOURCES = {NAME: kernel.SOURCE, NAME_1000_HZ: "Linux 6.1, 1000 Hz"}
 SEEDS = 10
 """Number of seeds: the clocks of both hosts are random, and with BBR the start of its gain cycle."""
 STEP_S = 0.1
@@ -62,9 +66,9 @@ class Did:
         return [end - begin, end, completion, self.retransmissions, before, mean]
 
 
-def recorded(name: str, control: str) -> list[Did]:
+def recorded(name: str, control: str, experiment: str = NAME) -> list[Did]:
     """Return each repetition of a set-up."""
-    runs = kernel.recorded(RUNS)["runs"].get(name, {}).get(control, [])
+    runs = kernel.recorded(RUNS[experiment])["runs"].get(name, {}).get(control, [])
     return [
         Did(tuple(run["stall_s"]), run["completion_s"], run["retransmissions"], tuple(run["cwnd"])) for (run,) in runs
     ]
@@ -95,22 +99,22 @@ def simulated(run: Run, world: World) -> Did:
     )
 
 
-def studies(seeds: int | None) -> Studies:
+def studies(experiment: str, seeds: int | None) -> Studies:
     """Return one study per set-up, over the congestion controls."""
-    return kernel.studies_of(worlds(NAME), seeds or SEEDS)
+    return kernel.studies_of(worlds(experiment), seeds or SEEDS)
 
 
-def find(done: Found) -> Figures:
+def find(experiment: str, done: Found) -> Figures:
     """Yield median and range of each figure, with the range of the kernel."""
     for name, runs in done.items():
-        world = worlds(NAME)[name]
+        world = worlds(experiment)[name]
 
         def figures(run: Run, world: World = world) -> list[float]:
             return simulated(run, world).figures()
 
         cells = runs.each(figures, Axis("quantity", tuple(DIGITS)))
         for control in kernel.controls(world):
-            repetitions = [did.figures() for did in recorded(name, control)]
+            repetitions = [did.figures() for did in recorded(name, control, experiment)]
             for number, quantity in enumerate(DIGITS):
                 ours = np.asarray(cells.at(control=control, quantity=quantity))
                 theirs = [repetition[number] for repetition in repetitions]
@@ -119,7 +123,7 @@ def find(done: Found) -> Figures:
                     range_of_runs = Interval(
                         sample_quantile(ours, 0.5), float(ours.min()), float(ours.max()), ours.size
                     )
-                    yield key, range_of_runs, kernel.beside(key, theirs, DIGITS)
+                    yield key, range_of_runs, kernel.beside(key, theirs, DIGITS, SOURCES[experiment])
 
 
 OUTAGES = Experiment(
@@ -128,7 +132,7 @@ OUTAGES = Experiment(
     value="ours (median)",
     interval="range of runs",
     digits=3,
-    source=Runs("kernel_outages.toml", studies, find),
+    source=Runs("kernel_outages.toml", functools.partial(studies, NAME), functools.partial(find, NAME)),
     about=(
         "The profile `linux-6` with CUBIC, Reno and BBR after outages of 10 ms to 10 s, compared with Linux 6.18. The "
         "outages begin in slow start, with a full queue, in recovery or in congestion avoidance. They concern one "
@@ -140,5 +144,25 @@ OUTAGES = Experiment(
         "0.1 s or more before the stall, and `after` the mean of the second after it, every 0.1 s. The timers of both "
         "hosts tick at random phases, in the kernel and here, so repetitions differ. Ours is the median of ten runs "
         "with their range. The kernel's range is in parentheses.",
+    ),
+)
+
+OUTAGES_1000_HZ = Experiment(
+    name=NAME_1000_HZ,
+    title="Linux at 1000 Hz after an outage",
+    value="ours (median)",
+    interval="range of runs",
+    digits=3,
+    source=Runs(
+        "kernel_outages_1000_hz.toml", functools.partial(studies, NAME_1000_HZ), functools.partial(find, NAME_1000_HZ)
+    ),
+    about=(
+        "The profile `linux-6` with a `tick` of 1 ms, compared with Linux 6.1 at 1000 Hz. In the set-ups `fq-...`, "
+        "the queue discipline `fq` of the sender paces each flow. CUBIC and Reno have the pacing `window` there. "
+        "`papers/optcp_papers/evidence/data/kernel_outages_1000_hz.toml` describes the set-ups, "
+        "`tools/recorders/kernel_uml.py` records them, and `kernel_outages_1000_hz.json` holds every repetition.",
+        "That kernel runs as a process with simulated time, so packets arrive within 2 us of their time. Its five "
+        "repetitions start at different phases of its clock. The figures are those of [Linux's own TCP after an "
+        "outage](#linuxs-own-tcp-after-an-outage).",
     ),
 )

@@ -17,6 +17,8 @@ NEAR_SHARE = 0.01
 """Relative distance from the kernel's range within which a completion time counts as near."""
 WORST = 10
 CONTROLS = "controls"
+RECORDED = {kernel.SOURCE, *outages.SOURCES.values()}
+"""Sources that are counted by run."""
 
 HEAD = """\
 # TCP: evidence from outside
@@ -32,8 +34,8 @@ A run is one set-up with one congestion control, simulated with ten seeds and re
 are completion time, losses, retransmissions, ssthresh, window and, after an outage, the stall.
 """
 LIMITS = """\
-* **One kernel.** Linux 6.18 with 250 Hz, no `fq` and no GRO, on a link between two TUN devices. Servers often have
-  1000 Hz, GRO and `fq`.
+* **Two kernels.** Linux 6.18 with 250 Hz and no `fq`, and after outages also Linux 6.1 with 1000 Hz, partly with `fq`.
+  Both have a link between two TUN devices and no GRO, which servers often have.
 * **Order of rules and runs.** Most rules of `linux-6` were written after the general set-ups had been recorded. The
   rules on timers, F-RTO and timestamps follow an outside report of 466 recorded runs. They were written before the
   set-ups with outages were recorded. Rules for probes, duplicates and partial ACKs were written after. No constant was
@@ -76,10 +78,10 @@ class KernelRun:
 
 
 def kernel_runs(results: Sequence[Result]) -> list[KernelRun]:
-    """Return the flows of both experiments with recorded kernels."""
+    """Return the flows of all experiments with recorded kernels."""
     runs: dict[tuple[str, ...], dict[str, Row]] = {}
     for result in results:
-        if result.experiment in {kernel.KERNEL.name, outages.NAME}:
+        if result.experiment in {kernel.KERNEL.name, *outages.RUNS}:
             for row in result.rows:
                 key = (result.experiment, row.key["world"], row.key["control"], row.key.get("flow", ""))
                 runs.setdefault(key, {})[row.key["quantity"]] = row
@@ -99,13 +101,13 @@ def render(results: Sequence[Result]) -> str:
 
 def _sources(results: Sequence[Result]) -> str:
     """Render the number of comparisons by kind of source, without recorded kernels."""
-    groups: dict[str, list[str]] = {"ns-2 and ns-3": [], "papers, RFCs and drafts": [], "Linux 6.1": []}
+    groups: dict[str, list[str]] = {"ns-2 and ns-3": [], "papers, RFCs and drafts": [], "Linux 6.1 and 6.12": []}
     for result in results:
         for item in (item for row in result.rows for item in row.outside if item.sharp is not None):
-            if item.source in outside.worked_here() or item.source == kernel.SOURCE:
+            if item.source in outside.worked_here() or item.source in RECORDED:
                 continue
             name = "ns-2 and ns-3" if item.source.startswith("ns-") else "papers, RFCs and drafts"
-            groups["Linux 6.1" if item.source.startswith("Linux") else name].append(item.verdict)
+            groups["Linux 6.1 and 6.12" if item.source.startswith("Linux") else name].append(item.verdict)
     lines = [
         [name, str(len(found)), *(str(found.count(verdict)) for verdict in ("agrees", "near", "differs"))]
         for name, found in groups.items()
@@ -116,10 +118,12 @@ def _sources(results: Sequence[Result]) -> str:
 
 def _groups(runs: Sequence[KernelRun]) -> str:
     """Render counts and signed medians of the runs of each kind."""
+    general = [run for run in runs if run.experiment not in outages.RUNS]
     groups = {
-        "`linux-6` unchanged": [run for run in runs if run.experiment != outages.NAME and run.is_unchanged()],
-        "with an ACK per segment": [run for run in runs if run.experiment != outages.NAME and not run.is_unchanged()],
+        "`linux-6` unchanged": [run for run in general if run.is_unchanged()],
+        "with an ACK per segment": [run for run in general if not run.is_unchanged()],
         "outages, an ACK per segment": [run for run in runs if run.experiment == outages.NAME],
+        "the same at 1000 Hz": [run for run in runs if run.experiment == outages.NAME_1000_HZ],
     }
     lines = []
     for name, listed in ((name, listed) for name, listed in groups.items() if listed):
@@ -137,7 +141,7 @@ def _groups(runs: Sequence[KernelRun]) -> str:
         "median difference",
         "median of stalls",
     ]
-    acks = [run.gap("new ACK (s)") for run in runs if run.experiment == outages.NAME]
+    acks = [run.gap("new ACK (s)") for run in runs if run.experiment in outages.RUNS]
     resumed = sum(abs(gap) <= 2 * NEAR_SHARE for gap in acks)
     return (
         f"{table(headings, lines)}\nDifferences are from the middle of the kernel's range, of completion times and of "

@@ -111,6 +111,9 @@ pub trait Controller: Clone + Sized {
     /// `rate_reduction` and `halving`.
     const MARKS_EXACT: bool = false;
 
+    /// `true`: the pacing rate counts headers, but the wait after a segment only its payload, as in Linux.
+    const PACES_HEADERS: bool = false;
+
     /// Factor of the reduction basis after a mark with ABE (RFC 8511), if defined.
     const ABE: Option<f64> = None;
 

@@ -166,6 +166,12 @@ macro_rules! controllers {
                 match self { $( $(#[$attr])* Self::$Controller(_) => $Controller::MARKS_EXACT, )+ }
             }
 
+            /// See [`Controller::PACES_HEADERS`].
+            #[must_use]
+            pub const fn paces_headers(&self) -> bool {
+                match self { $( $(#[$attr])* Self::$Controller(_) => $Controller::PACES_HEADERS, )+ }
+            }
+
             /// See [`Controller::on_lost_syn`].
             pub fn on_lost_syn(&mut self, keys: &ControllerKeys, start: Start) {
                 match self { $( $(#[$attr])* Self::$Controller(it) => it.on_lost_syn(&keys.$module, start), )+ }

@@ -25,7 +25,7 @@ use crate::config::{
 
 /// Sets the parameters that depend on the congestion control. HyStart belongs to CUBIC. Rate-based
 /// controls use rate pacing with any queue. Controls that need marks request ECN and send all
-/// packets as ECN-capable.
+/// packets as ECN-capable. Prague's bursts take a quarter of a millisecond, often a single segment.
 pub(super) fn adopt(congestion: CongestionKind, config: &mut Config) {
     config.slow_start = match congestion {
         CongestionKind::Cubic => SlowStartKind::HyStart,
@@ -43,7 +43,10 @@ pub(super) fn adopt(congestion: CongestionKind, config: &mut Config) {
             }
             config.ect_packets = EctPackets::All;
         }
-        NeedsEcn::Accurate => (config.ecn, config.ect_packets) = (Ecn::Accurate, EctPackets::All),
+        NeedsEcn::Accurate => {
+            (config.ecn, config.ect_packets) = (Ecn::Accurate, EctPackets::All);
+            config.pacing_burst = 1;
+        }
         NeedsEcn::Nothing | NeedsEcn::Off => {}
     }
 }

@@ -23,7 +23,8 @@
 //! - ECN is ignored; the draft leaves the reaction open (section 3.7).
 //! - Segments are counted as whole. Submodules list their own limitations.
 //! - An RTO leaves one segment, also if RACK considers others in flight, instead of one more than these.
-//! - The tests compare with the text of the draft only; no kernel with this version was available.
+//! - Google's code drains at a gain of 0.35 (here 0.5), and bounds the added ACK aggregation by 100 ms of data. Linux
+//!   sends at least two segments together. The evidence compares with a recorded kernel.
 
 mod aggregation;
 mod control;

@@ -10,10 +10,12 @@
 //! The next REFILL starts 2 s to 3 s after the start of DOWN. It starts earlier after as many RTTs
 //! as the BDP has segments, at most 63. This is about the time that Reno needs to recover. The
 //! probe after one with excessive losses stops at that flight. If losses are not excessive again, a
-//! full probe follows immediately.
+//! full probe follows immediately. Losses are excessive by the flight of a lost segment, or of an
+//! acknowledged one.
 //!
 //! # References
-//! draft-ietf-ccwg-bbr-06 sections 5.3.3 and 5.5.10.2.
+//! draft-ietf-ccwg-bbr-06 sections 5.3.3 and 5.5.10.2. Google's code for Linux (`bbr_adapt_upper_bounds`): flights of
+//! acknowledged segments, of which the draft says nothing.
 //!
 //! # Parameters
 //! The wait is drawn from the flow's clock phase.
@@ -169,15 +171,20 @@ impl Bbr3 {
                 return true;
             }
         }
-        if let Some(flight) = at.flight
-            && !self.flights.too_high(flight)
-        {
-            self.long.admit(flight.in_flight);
-            if self.state == State::UP && self.uses_all(at) {
-                self.long.raise(at.ack.delivered);
-                if starts {
-                    self.long.steepen(at.window);
-                }
+        let Some(flight) = at.flight else { return false };
+        if self.flights.too_high(flight) {
+            // Google's code judges acknowledged segments too: losses may have been found before the probe began.
+            if self.cycle.samples() {
+                let now = (at.ack.now, at.delivered);
+                self.on_too_high(flight.in_flight, at.limited, at.window, now);
+            }
+            return false;
+        }
+        self.long.admit(flight.in_flight);
+        if self.state == State::UP && self.uses_all(at) {
+            self.long.raise(at.ack.delivered);
+            if starts {
+                self.long.steepen(at.window);
             }
         }
         false
@@ -221,7 +228,7 @@ impl Bbr3 {
         self.product(Gain::ONE).min(window)
     }
 
-    /// A segment of a probe is lost, of which `in_flight` were too many (`HandleInflightTooHigh`).
+    /// A probe lost too much, of which `in_flight` segments were too many (`HandleInflightTooHigh`).
     pub(super) fn on_too_high(
         &mut self,
         in_flight: u32,
