@@ -53,7 +53,9 @@ def test_rates_and_volumes_have_one_scale(network):
     assert "times 0.0005" in listed["rate_mbps"]["summary"]
     assert not any("ignored" in one.message for one in asked.of_file())
     # A given peak scales the demands alone.
-    assert volumes(asked.network, query(network, rate_mbps="20", peak="0.8").assumed.world)["C", "B"] == pytest.approx(4)
+    assert volumes(asked.network, query(network, rate_mbps="20", peak="0.8").assumed.world)["C", "B"] == pytest.approx(
+        4
+    )
 
 
 def test_ports_of_the_scenario_have_the_rates_of_the_file(network):

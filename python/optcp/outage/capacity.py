@@ -49,9 +49,7 @@ class Loads:
     def busiest_detour(self, link: str) -> float:
         """Maximum utilization of the directions whose load rises when a link fails."""
         after = self.after[link]
-        more = [
-            load / self.rate_mbps(hop) for hop, load in after.items() if load > self.working.get(hop, 0.0) + 1e-9
-        ]
+        more = [load / self.rate_mbps(hop) for hop, load in after.items() if load > self.working.get(hop, 0.0) + 1e-9]
         return max(more, default=0.0)
 
     def _most_more(self) -> dict[Hop, float]:

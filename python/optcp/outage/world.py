@@ -251,8 +251,8 @@ def _check_slowest(network: Network, assumed: Assumptions) -> None:
     if network.rates and holds < LEAST_QUEUE_BYTES:
         needed = assumed.rate_mbps * LEAST_QUEUE_BYTES / holds
         raise InputError(
-            f"{network.reference}: with rate_mbps={assumed.rate_mbps:g} the slowest link has {slowest:.3g} Mb/s, and its "
-            f"queue of {assumed.queue_ms:g} ms holds less than two packets; set rate_mbps to {needed:.3g} or more"
+            f"{network.reference}: with rate_mbps={assumed.rate_mbps:g} the slowest link has {slowest:.3g} Mb/s, and "
+            f"its queue of {assumed.queue_ms:g} ms holds less than two packets; set rate_mbps to {needed:.3g} or more"
         )
 
 

@@ -13,6 +13,7 @@ import os
 import re
 from collections import Counter
 from contextvars import ContextVar
+from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
@@ -27,7 +28,6 @@ from optcp.topology.registry import SUFFIXES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
-    from decimal import Decimal
 
     from optcp.topology.model import Both, Network, Position
     from optcp.topology.model import Link as FileLink
@@ -196,7 +196,9 @@ def link_values(kind: str, reference: str, scenario: str, key: str, column: str)
 def rates(kind: str, reference: str, scenario: str) -> list[Both[int]]:
     """Return the rates of the links of a topology in bit/s, in both directions; see :func:`find`."""
     links = _network(kind, reference, scenario).links
-    return [(link.rates[0], link.rates[0] if link.directed and link.rates[1] is None else link.rates[1]) for link in links]
+    return [
+        (link.rates[0], link.rates[0] if link.directed and link.rates[1] is None else link.rates[1]) for link in links
+    ]
 
 
 def volumes(kind: str, reference: str, scenario: str) -> list[tuple[int, int, int]] | None:
@@ -325,7 +327,9 @@ def matrix(file: str, scenario: str) -> weights.Matrix:
 
 def matrix_values(file: str, scenario: str) -> dict[int, Decimal]:
     """Return the third column of a matrix as written, by line number; for a file that :func:`matrix` accepts."""
-    return {number: Decimal(fields[2]) for number, fields in _rows(file, scenario, 3) if weights.is_attempted(fields[2])}
+    return {
+        number: Decimal(fields[2]) for number, fields in _rows(file, scenario, 3) if weights.is_attempted(fields[2])
+    }
 
 
 def values(file: str, scenario: str) -> list[tuple[int, str]]:
