@@ -162,7 +162,7 @@ OUTAGES_1000_HZ = Experiment(
         "`papers/optcp_papers/evidence/data/kernel_outages_1000_hz.toml` describes the set-ups, "
         "`tools/recorders/kernel_uml.py` records them, and `kernel_outages_1000_hz.json` holds every repetition.",
         "That kernel runs as a process with simulated time, so packets arrive within 2 us of their time. Its five "
-        "repetitions start at different phases of its clock. The figures are those of [Linux's own TCP after an "
+        "repetitions start at different phases of its clock. The figures are defined as in [Linux's own TCP after an "
         "outage](#linuxs-own-tcp-after-an-outage).",
     ),
 )

@@ -177,7 +177,7 @@ def _experiment(name: str, title: str, *about: str) -> Experiment:
 BBR3_KERNEL = _experiment(
     "bbr3-kernel",
     "Google's BBR version 3",
-    'The profile `linux-6` with `congestion = "bbr3"`, alone, after outages, and beside CUBIC. The share is that of '
+    'The profile `linux-6` with `congestion = "bbr3"`, alone, after outages, and beside CUBIC. The share is a share of '
     "all acknowledged data, from 5 s on. Queues are 0.4, 1 and 4 times the product of rate and RTT. Linux waits until "
     "the window allows two segments, and sends them together, which OpTCP does not. In the set-ups `...-no-pairs` the "
     "kernel sends single segments too (`tcp_min_tso_segs` is 1). After the outage of 1 s, only ours measures the "

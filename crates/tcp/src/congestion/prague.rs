@@ -6,7 +6,7 @@
 //! by the share alpha / 2. Every unmarked segment adds its share of one segment per RTT, also in RTTs with
 //! marks. Segments are ECT(1) and paced at one window per RTT, or two while cwnd is below half of ssthresh.
 //! In congestion avoidance the rate is 3 % higher in the first half of an RTT and lower in the second half.
-//! The halves are those of the target RTT if it is longer. After some RTTs, a flow with an RTT below the target has the same
+//! The halves are halves of the target RTT if it is longer. After some RTTs, a flow with an RTT below the target has the same
 //! increase and decrease per second as with the target RTT. A loss halves the window.
 //!
 //! # References
@@ -418,7 +418,7 @@ mod tests {
         );
     }
 
-    /// Unmarked segments increase the window, also in an ACK that reports marks: 3 of 4 segments at a window
+    /// Unmarked segments increase the window, also in an ACK that reports marks. 3 of 4 segments at a window
     /// of 30 add 3/30. cwnd is rounded up.
     #[test]
     fn unmarked_segments_grow_the_window_despite_marks() {
