@@ -67,10 +67,10 @@ def outage(
 ) -> None:
     """Measure what each failure of a network costs its transfers, by recovery mechanism.
 
-    NETWORK is a name (`optcp list topologies`) or a topology file. DIR receives outage.json, a page (index.html) and
-    a summary (outage.pdf). It also receives tables as CSV and in a spreadsheet (outage.xlsx, with openpyxl), and the
-    runs, which later calls reuse. Assumptions that you do not set, such as rate_mbps, peak or detection_ms, have defaults, and a warning
-    lists them.
+    NETWORK is a name (`optcp list topologies`) or a topology file. DIR receives outage.json, a page (index.html) and a
+    summary (outage.pdf). It also receives tables as CSV and in a spreadsheet (outage.xlsx, with openpyxl), and the
+    runs, which later calls reuse. Assumptions that you do not set, such as rate_mbps, peak or detection_ms, have
+    defaults, and a warning lists them.
     """
     import functools
 
