@@ -27,6 +27,9 @@ ACCESS_MS = (1.0, 5.0)
 ACCESS_COST = 1_000_000
 """Cost of access links, high enough that no path leads through a host."""
 
+SILENCED = ("idle-failure", "shallow-queue", "not-covered", "cut-for-good", "oversubscribed", "few-seeds", "no-effect")
+"""Warnings that the text of these scenarios causes, so that a user cannot act on them."""
+
 WEB_SEARCH = (
     (10_000, 15.0), (20_000, 20.0), (30_000, 30.0), (50_000, 40.0), (80_000, 53.0), (200_000, 60.0), (1_000_000, 70.0),
     (2_000_000, 80.0), (5_000_000, 90.0), (10_000_000, 97.0), (30_000_000, 100.0),
@@ -182,7 +185,7 @@ def _text(
     lines = [
         f"title = {_quoted(f'What a failure costs on {network.reference}')}",
         f'stop = "{end_s:g} s"',
-        'silence = ["idle-failure", "shallow-queue", "not-covered", "cut-for-good", "oversubscribed", "few-seeds"]',
+        f"silence = {json.dumps(SILENCED)}",
         "[parameters]",
         'path = "routed"',
         'size = "greedy"',
