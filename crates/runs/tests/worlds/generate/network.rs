@@ -411,6 +411,15 @@ impl Maker<'_> {
                 entry.insert("default_rate".to_owned(), text(maker.speed()));
             }
         });
+        self.about("scale of the rates of the file", |maker| {
+            let is_of_file = entry["rate"].as_str().is_some_and(|rate| !rate.ends_with("bps"));
+            if is_of_file && maker.draw.chance(60) {
+                entry.insert(
+                    "rate_scale".to_owned(),
+                    Value::Float(maker.draw.pick(&[0.5, 1.0, 2.5])),
+                );
+            }
+        });
         self.maybe(&mut entry, "TopologyTable", 30, &["delay_per_km", "cost"]);
         self.maybe(&mut entry, "TopologyTable", 15, &["loss", "risks"]);
         self.maybe(&mut entry, "TopologyTable", 60, &["delay"]);
