@@ -104,6 +104,8 @@ def outage(
         written.append(target / outage_pdf.NAME)
     _show(result)
     click.echo("\n" + "\n".join(map(str, [target / "outage.json", target / "index.html", *written])))
+    if bare := missing("openpyxl"):
+        click.echo(f"there is no spreadsheet: {bare}", err=True)
     if bare := missing("matplotlib"):
         click.echo(f"the page has no figure, and there is no summary as PDF: {bare}", err=True)
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from optcp.common import spreadsheet
 from optcp.common.files import replacing, write_text
+from optcp.data.labelled import missing
 from optcp.outage.listings import listings
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def write(directory: Path, result: Result) -> list[Path]:
         target = directory / FOLDER / f"{one.name}.csv"
         write_text(target, MARK + spreadsheet.written([one.heads, *one.rows]))
         written.append(target)
-    if find_spec("openpyxl"):
+    if not missing("openpyxl"):
         _workbook(directory / WORKBOOK, found)
         written.append(directory / WORKBOOK)
     return written
