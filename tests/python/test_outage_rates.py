@@ -83,6 +83,15 @@ def test_overload_of_the_file_is_reported(network, tmp_path):
     assert "the busiest link carries 1.30 times its rate" in [one.message for one in asked.exclusions()][-1]
 
 
+def test_missing_rates_are_reported(network, tmp_path):
+    (tmp_path / "links.csv").write_text(LINKS.replace("C,D,40", "C,D,"), encoding="utf-8")
+    asked = query(network, rate_mbps="20")
+    assert (asked.network.rates, asked.network.unrated, asked.assumed.peak) == ({}, ("C-D",), 0.6)
+    ignored, weights = (one.message for one in asked.of_file())
+    assert "each link has 20 Mb/s (rate_mbps): these links have no rate: C-D" in ignored
+    assert weights.endswith("links.csv has no rates: they count as weights")
+
+
 def test_matrix_may_state_its_unit(network, tmp_path):
     (tmp_path / "other.csv").write_text("from,to,volume (Mbps)\nC,B,2000\n", encoding="utf-8")
     asked = OutageQuery.of(network, "other.csv")

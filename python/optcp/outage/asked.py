@@ -290,6 +290,15 @@ class OutageQuery:
             rate = f"{self.assumed.rate_mbps:g} Mb/s (rate_mbps)"
             text = f"the links of {self.network.reference} have {names}, which is ignored: each has {rate}"
             warned.append(ScenarioWarning(RATES_NOT_READ, text, ""))
+        if self.network.unrated:
+            text = (
+                f"the rates of {self.network.reference} are ignored, and each link has {self.assumed.rate_mbps:g} Mb/s "
+                f"(rate_mbps): these links have no rate: {_few(self.network.unrated)}"
+            )
+            warned.append(ScenarioWarning(RATES_NOT_READ, text, ""))
+        if self.network.volumes and not self.network.rates:
+            text = f"the demands are in bit/s, and {self.network.reference} has no rates: they count as weights"
+            warned.append(ScenarioWarning(RATES_NOT_READ, text, ""))
         return warned + [
             ScenarioWarning(TOPOLOGY_FILE, f"{self.network.reference}: {note}", "") for note in found.notes
         ]

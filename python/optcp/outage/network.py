@@ -44,6 +44,8 @@ class Network:
         Of parallel links the highest rate counts.
     volumes
         Whether the demands are in bit/s.
+    unrated
+        Names of links without a rate, if the file states the rates of others.
     """
 
     kind: str
@@ -53,6 +55,7 @@ class Network:
     demands: Mapping[tuple[str, str], float] = field(repr=False, hash=False)
     rates: Mapping[tuple[str, str], float] = field(default_factory=dict, repr=False, hash=False)
     volumes: bool = False
+    unrated: tuple[str, ...] = ()
 
     @classmethod
     def find(cls, reference: str, matrix: str | None = None) -> Network:
@@ -90,7 +93,8 @@ class Network:
                 raise InputError(f"{matrix}: no pair of nodes has a weight above zero")
             degree = {name: sum(name in link[:2] for link in laid) for name in names}
             wanted = {(a, b): float(degree[a] * degree[b]) for a, b in itertools.permutations(names, 2)}
-        return cls(kind, reference, tuple(names), laid, wanted, _rates(kind, reference, found), volumes)
+        rates, unrated = _rates(kind, reference, found)
+        return cls(kind, reference, tuple(names), laid, wanted, rates, volumes, unrated)
 
     def scale(self, rate_mbps: float) -> float:
         """Return the factor of all rates and demands by which the fastest link of the file gets this rate."""
@@ -182,16 +186,21 @@ def _demands(kind: str, reference: str, found: Topology) -> tuple[dict[tuple[str
     return {(found.nodes[a], found.nodes[b]): float(demand) for a, b, demand in found.demands}, False
 
 
-def _rates(kind: str, reference: str, found: Topology) -> dict[tuple[str, str], float]:
-    """Return the rates of a topology in bit/s by direction; empty unless every link has one."""
+def _rates(kind: str, reference: str, found: Topology) -> tuple[dict[tuple[str, str], float], tuple[str, ...]]:
+    """Return the rates of a topology in bit/s by direction, and the links without one if others have one.
+
+    There are no rates unless every link has one.
+    """
     rates: dict[tuple[str, str], float] = {}
-    for (a, b, *_), both in zip(found.links, topologies.rates(kind, reference, "scenario.toml"), strict=True):
-        for hop, bps in zip(((a, b), (b, a)), both, strict=True):
+    unrated: dict[str, None] = {}
+    for (a, b, name, _), both in zip(found.links, topologies.rates(kind, reference, "scenario.toml"), strict=True):
+        ends = found.nodes[a], found.nodes[b]
+        for hop, bps in zip((ends, ends[::-1]), both, strict=True):
             if bps is None:
-                return {}
-            ends = found.nodes[hop[0]], found.nodes[hop[1]]
-            rates[ends] = max(rates.get(ends, 0.0), float(bps))
-    return rates
+                unrated[name or "-".join(ends)] = None
+            else:
+                rates[hop] = max(rates.get(hop, 0.0), float(bps))
+    return ({}, tuple(unrated) if rates else ()) if unrated else (rates, ())
 
 
 def _wanted(matrix: str, found: Topology, reference: str) -> tuple[dict[tuple[str, str], float], bool]:
