@@ -47,7 +47,7 @@ pub fn alternates(
     let primary = routes.next(router, destination).and_then(|hop| topology.adjacency(hop));
     let Some(primary) = primary else { return Vec::new() };
     let cost = |from, to| routes.cost(from, to);
-    let at_risk = topology.at_risk_with(primary.hop.0);
+    let at_risk = topology.at_risk_with(&primary.hop.0);
     let alternate = |&adjacency: &Adjacency| {
         let neighbour = adjacency.to;
         let onwards = cost(neighbour, destination);
@@ -59,7 +59,7 @@ pub fn alternates(
             node_protecting: onwards < cost(neighbour, primary.to) + cost(primary.to, destination),
             risk_protecting: routes.avoid_links(
                 topology,
-                &at_risk,
+                at_risk,
                 &[adjacency.hop],
                 neighbour,
                 destination,

@@ -25,11 +25,11 @@ pub fn repair(
             |&hop: &DirectedLink| topology.adjacency(hop).is_some_and(|a| a.to == primary.to);
         routes.cost(end, destination) < beyond && !hops.iter().any(touches)
     };
-    let at_risk = topology.at_risk_with(primary.hop.0);
+    let at_risk = topology.at_risk_with(&primary.hop.0);
     let repair = |mechanism, hops: Vec<DirectedLink>, end, segments| Repair {
         mechanism,
         node_protecting: node_protecting(&hops, end),
-        risk_protecting: routes.avoid_links(topology, &at_risk, &hops, end, destination),
+        risk_protecting: routes.avoid_links(topology, at_risk, &hops, end, destination),
         hops,
         end,
         segments,

@@ -194,8 +194,7 @@ impl Routes {
 
     /// Returns whether every shortest path from a node to another avoids a link, in both directions; `false` if there is
     /// no path.
-    #[must_use]
-    pub fn avoid_link(&self, topology: &Topology, link: usize, from: usize, to: usize) -> bool {
+    fn avoid_link(&self, topology: &Topology, link: usize, from: usize, to: usize) -> bool {
         let direct = self.cost(from, to);
         [0, 1].into_iter().all(|direction| {
             topology.adjacency((link, direction)).is_none_or(|over| {

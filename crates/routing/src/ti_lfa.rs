@@ -46,9 +46,7 @@ impl Avoided<'_> {
             Avoided::Node(node) => {
                 routes.cost(from, to) < routes.cost(from, node) + routes.cost(node, to)
             }
-            Avoided::Links(links) => {
-                links.iter().all(|&link| routes.avoid_link(topology, link, from, to))
-            }
+            Avoided::Links(links) => routes.avoid_links(topology, links, &[], from, to),
         }
     }
 }
@@ -76,7 +74,7 @@ pub fn post_convergence(
             let path = tree.detour(topology, Removed::Node(primary.to), router);
             along(topology, routes, Avoided::Node(primary.to), &path)
         }
-        Protect::Risk => around(&topology.at_risk_with(primary.hop.0)),
+        Protect::Risk => around(topology.at_risk_with(&primary.hop.0)),
     };
     first.or_else(|| around(&[primary.hop.0]))
 }

@@ -71,8 +71,8 @@ impl Topology {
 
     /// Returns a link and those that share a risk with it.
     #[must_use]
-    pub fn at_risk_with(&self, link: usize) -> Vec<usize> {
-        self.together.get(link).cloned().unwrap_or_else(|| vec![link])
+    pub fn at_risk_with<'a>(&'a self, link: &'a usize) -> &'a [usize] {
+        self.together.get(*link).map_or(std::slice::from_ref(link), Vec::as_slice)
     }
 
     /// Returns the graph without these links, both directions of each.

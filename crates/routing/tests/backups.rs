@@ -116,9 +116,9 @@ fn selection_prefers_required_protection() {
 fn selection_avoids_shared_risks() {
     let (n2, d) = (3, 4);
     let topology = two_neighbours().with_risks([&[0, 2][..]]);
-    assert_eq!(topology.at_risk_with(2), [0, 2]);
-    assert_eq!(topology.at_risk_with(5), [5]);
-    assert_eq!(topology.without([5]).at_risk_with(2), [0, 2]);
+    assert_eq!(topology.at_risk_with(&2), [0, 2]);
+    assert_eq!(topology.at_risk_with(&5), [5]);
+    assert_eq!(topology.without([5]).at_risk_with(&2), [0, 2]);
     let routes = Routes::new(&topology);
     let found = alternates(&topology, &routes, S, d);
     assert_eq!(found.iter().map(|a| a.risk_protecting).collect::<Vec<_>>(), [false, true]);

@@ -282,13 +282,13 @@ proptest! {
         let topology = topology.with_risks(risks.iter().map(Vec::as_slice));
         let routes = Routes::new(&topology);
         for (s, d, primary) in pairs(&topology, &routes) {
-            let failed = topology.at_risk_with(primary);
-            let left = floyd_warshall(&topology.without(failed.clone()));
+            let failed = topology.at_risk_with(&primary);
+            let left = floyd_warshall(&topology.without(failed.iter().copied()));
             for mechanism in MECHANISMS {
                 let backup = repair(&topology, &routes, mechanism, Protect::Risk, s, d);
                 let protecting = backup.as_ref().is_some_and(|backup| backup.risk_protecting);
                 let arrives = backup.is_some_and(|backup| {
-                    follow(&topology, &routes, s, &backup, d, &failed) == Some(d)
+                    follow(&topology, &routes, s, &backup, d, failed) == Some(d)
                 });
                 prop_assert!(arrives || !protecting);
                 // Along the post-convergence path there is a backup wherever there is a way.
