@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
 Hop = tuple[str, str]
 
+CONVERGED, DETOUR = "after convergence", "local detour"
+"""Kinds of paths around a failed link."""
+
 
 @dataclass(frozen=True)
 class Loads:
@@ -107,10 +110,20 @@ class Spare:
     added: float
 
 
+def loads_of(network: Network, assumed: Assumptions, links: Iterable[str]) -> dict[str, Loads]:
+    """Loads by kind of path around the failed link."""
+    links = list(links)
+    return {CONVERGED: rerouted(network, assumed, links), DETOUR: detoured(network, assumed, links)}
+
+
 def spare_of(network: Network, assumed: Assumptions, links: Iterable[str]) -> dict[str, Spare]:
     """Spare capacity by mechanism; some mechanisms share one calculation."""
-    links = list(links)
-    routed, around = rerouted(network, assumed, links), detoured(network, assumed, links)
+    return spare_for(network, assumed, loads_of(network, assumed, links))
+
+
+def spare_for(network: Network, assumed: Assumptions, loads: Mapping[str, Loads]) -> dict[str, Spare]:
+    """Spare capacity by mechanism for the result of :func:`loads_of`."""
+    routed, around = loads[CONVERGED], loads[DETOUR]
     dedicated = _dedicated(network, assumed)
     of_routed, of_pairs = Spare(routed.spare, routed.added), Spare(dedicated, dedicated)
     same = dict.fromkeys(("none", "ti-lfa", "restoration, 2 s", "restoration, 8 s"), of_routed)

@@ -135,7 +135,7 @@ def _mechanisms(result: Result) -> Iterator[dict[str, Any]]:
 
 def _demands(result: Result) -> Iterator[dict[str, Any]]:
     for mechanism in result.asked.mechanisms:
-        for one in suffering(result, mechanism):
+        for one in result.demands[mechanism]:
             yield {
                 "mechanism": mechanism,
                 "from": one.pair[0],
@@ -153,9 +153,7 @@ def _links(result: Result) -> Iterator[dict[str, Any]]:
     """Yield the load of each link direction before failures and in the worst failure, by kind of backup path."""
     asked = result.asked
     network, assumed = asked.network, asked.assumed.world
-    failed = [event.links[0] for event in asked.events if len(event.links) == 1]
-    kinds = {"after convergence": capacity.rerouted, "local detour": capacity.detoured}
-    loads = {kind: compute(network, assumed, failed) for kind, compute in kinds.items()} if failed else {}
+    loads = result.loads
     working = next(iter(loads.values())).working if loads else capacity.working(network, assumed)
     rate = capacity.rate_of(network, assumed)
     for name, (a, b, _, km) in zip(network.link_names(), network.links, strict=True):

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from optcp.scenarios.topologies import Topology
+    from optcp.topology.model import Network as FileNetwork
 
 US_A_KM = 5.0
 """Propagation delay in fibre, in µs per km."""
@@ -82,18 +83,15 @@ class Network:
                 f"{reference}: the link {names[a]}-{names[b]} has no length, and its nodes have no coordinates"
             )
         laid = tuple((names[a], names[b], name, (length or 0) / 1e6) for a, b, name, length in found.links)
-        volumes = False
-        if matrix is not None:
-            wanted, volumes = _wanted(matrix, found, reference)
-        else:
-            wanted, volumes = _demands(kind, reference, found)
+        of_file = topologies.network_of(kind, reference, "scenario.toml")
+        wanted, volumes = _demands(of_file, found) if matrix is None else _wanted(matrix, found, reference)
         wanted = {pair: demand for pair, demand in wanted.items() if pair[0] != pair[1] and demand > 0}
         if not wanted:
             if matrix is not None:
                 raise InputError(f"{matrix}: no pair of nodes has a weight above zero")
             degree = {name: sum(name in link[:2] for link in laid) for name in names}
             wanted = {(a, b): float(degree[a] * degree[b]) for a, b in itertools.permutations(names, 2)}
-        rates, unrated = _rates(kind, reference, found)
+        rates, unrated = _rates(of_file, found)
         return cls(kind, reference, tuple(names), laid, wanted, rates, volumes, unrated)
 
     def scale(self, rate_mbps: float) -> float:
@@ -178,22 +176,22 @@ def _kind(reference: str) -> str:
     return "file" if is_file(reference) else "name"
 
 
-def _demands(kind: str, reference: str, found: Topology) -> tuple[dict[tuple[str, str], float], bool]:
+def _demands(of_file: FileNetwork, found: Topology) -> tuple[dict[tuple[str, str], float], bool]:
     """Return the demands of a topology, and whether they are in bit/s."""
-    volumes = topologies.volumes(kind, reference, "scenario.toml")
+    volumes = topologies.volumes(of_file)
     if volumes is not None:
         return {(found.nodes[a], found.nodes[b]): float(bps) for a, b, bps in volumes}, True
     return {(found.nodes[a], found.nodes[b]): float(demand) for a, b, demand in found.demands}, False
 
 
-def _rates(kind: str, reference: str, found: Topology) -> tuple[dict[tuple[str, str], float], tuple[str, ...]]:
+def _rates(of_file: FileNetwork, found: Topology) -> tuple[dict[tuple[str, str], float], tuple[str, ...]]:
     """Return the rates of a topology in bit/s by direction, and the links without one if others have one.
 
     There are no rates unless every link has one.
     """
     rates: dict[tuple[str, str], float] = {}
     unrated: dict[str, None] = {}
-    for (a, b, name, _), both in zip(found.links, topologies.rates(kind, reference, "scenario.toml"), strict=True):
+    for (a, b, name, _), both in zip(found.links, topologies.rates(of_file), strict=True):
         ends = found.nodes[a], found.nodes[b]
         for hop, bps in zip((ends, ends[::-1]), both, strict=True):
             if bps is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -11,7 +12,7 @@ from optcp.common.files import json_text
 from optcp.common.plurals import count_noun
 from optcp.data.labelled import censored
 from optcp.outage.availability import year
-from optcp.outage.capacity import spare_of
+from optcp.outage.capacity import loads_of, spare_for
 from optcp.outage.listings import suffering
 from optcp.outage.study import METRICS, CostsOf, failing, grid, mechanisms, window_s
 from optcp.outage.world import World
@@ -22,7 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from optcp.outage.asked import OutageQuery
-    from optcp.outage.capacity import Spare
+    from optcp.outage.capacity import Loads, Spare
+    from optcp.outage.listings import Suffering
     from optcp.outage.study import Costs
     from optcp.scenarios.warned import ScenarioWarning
     from optcp.stats import Interval
@@ -92,19 +94,30 @@ class Result:
         Costs of each failure; the keys of its cells are ``(mechanism,)``.
     values
         Estimates by mechanism and metric. A value that exceeds the end of the runs is infinite, with a lower bound.
+    loads
+        Loads of links in single link failures, as of :func:`optcp.outage.capacity.loads_of`; empty for other failures.
     """
 
     asked: OutageQuery
     costs: Costs
     values: Mapping[str, Mapping[str, Interval]]
+    loads: Mapping[str, Loads]
 
     @classmethod
     def of(cls, asked: OutageQuery, done: StudyResult) -> Result:
         """Compute the statistics of the runs of :func:`grid_of`."""
         costs = CostsOf(asked.network, asked.events)(done)
-        names = [one.name for one in asked.events]
-        spare = spare_of(asked.network, asked.assumed.world, names) if asked.failures == "links" else {}
-        return cls(asked, costs, {name: _values(asked, costs, name, spare.get(name)) for name in asked.mechanisms})
+        network, assumed = asked.network, asked.assumed.world
+        single = asked.failures == "links"
+        loads = loads_of(network, assumed, [one.name for one in asked.events]) if single else {}
+        spare = spare_for(network, assumed, loads) if single else {}
+        values = {name: _values(asked, costs, name, spare.get(name)) for name in asked.mechanisms}
+        return cls(asked, costs, values, loads)
+
+    @functools.cached_property
+    def demands(self) -> dict[str, list[Suffering]]:
+        """Costs to each demand by mechanism, largest loss in a failure first."""
+        return {name: suffering(self, name) for name in self.asked.mechanisms}
 
     @property
     def warnings(self) -> list[ScenarioWarning]:
@@ -151,7 +164,7 @@ class Result:
         ]
 
     def _demands(self, mechanism: str) -> TextTable:
-        found = suffering(self, mechanism)[:WORST]
+        found = self.demands[mechanism][:WORST]
         rows = [
             [
                 " to ".join(one.pair),
@@ -230,7 +243,7 @@ class Result:
             "by_demand": [
                 {"mechanism": mechanism, **vars(one)}
                 for mechanism in asked.mechanisms
-                for one in suffering(self, mechanism)
+                for one in self.demands[mechanism]
             ],
             "costs": [self.cost_of(mechanism, at) for mechanism in asked.mechanisms for at in range(len(asked.events))],
         }

@@ -110,7 +110,7 @@ def find(kind: str, reference: str, scenario: str) -> Topology:
     _check_kind(kind, reference)
     if kind == "name":
         return _answer("names", reference, _found_by_name(reference))
-    return _answer("graphs", reference, _topology(_network(kind, reference, scenario)))
+    return _answer("graphs", reference, _topology(network_of(kind, reference, scenario)))
 
 
 def _check_kind(kind: str, reference: str) -> None:
@@ -118,7 +118,8 @@ def _check_kind(kind: str, reference: str) -> None:
         raise InputError(f"no topology `{reference}`; a file is named by `file`, in place of `name`")
 
 
-def _network(kind: str, reference: str, scenario: str) -> Network:
+def network_of(kind: str, reference: str, scenario: str) -> Network:
+    """Return the network as the file describes it; parameters and errors as in :func:`find`."""
     if kind == "name":
         return with_distances(named(reference))
     return read_with(reference, lambda path: _content(path, scenario))
@@ -181,7 +182,7 @@ def link_values(kind: str, reference: str, scenario: str, key: str, column: str)
     InputError
         If the file has no such values, or a value cannot be read.
     """
-    network = _network(kind, reference, scenario)
+    network = network_of(kind, reference, scenario)
     names = names_of(network.nodes)
     called = [name or f"{names[a]}-{names[b]}" for a, b, name, _ in _links(names, network.links)]
     if column == "file":
@@ -193,22 +194,21 @@ def link_values(kind: str, reference: str, scenario: str, key: str, column: str)
     return _answer("link_values", f"{reference}\n{key}\n{column}", found)
 
 
-def rates(kind: str, reference: str, scenario: str) -> list[Both[int]]:
-    """Return the rates of the links of a topology in bit/s, in both directions; see :func:`find`."""
-    links = _network(kind, reference, scenario).links
-    return [
-        (link.rates[0], link.rates[0] if link.directed and link.rates[1] is None else link.rates[1]) for link in links
-    ]
+def rates(network: Network) -> list[Both[int]]:
+    """Return the rates of links in bit/s, in both directions."""
+    return [_both(link, link.rates) for link in network.links]
 
 
-def volumes(kind: str, reference: str, scenario: str) -> list[tuple[int, int, int]] | None:
-    """Return the demands of a topology in bit/s, as two nodes by index and a volume; None if one has no unit.
+def volumes(network: Network) -> list[tuple[int, int, int]] | None:
+    """Return the demands in bit/s, as two nodes by index and a volume; None if one has no unit."""
+    found = [(*one.ends, one.volume_bps) for one in network.demands if one.volume_bps is not None]
+    return found if found and len(found) == len(network.demands) else None
 
-    See :func:`find`.
-    """
-    demands = _network(kind, reference, scenario).demands
-    found = [(*one.ends, one.volume_bps) for one in demands if one.volume_bps is not None]
-    return found if found and len(found) == len(demands) else None
+
+def _both(link: FileLink, values: Both[T]) -> Both[T]:
+    """Return values in both directions: a link in one direction of the file has both in scenarios."""
+    there, back = values
+    return there, there if link.directed and back is None else back
 
 
 def _values_of(link: FileLink, key: str) -> Both[str]:
@@ -218,7 +218,7 @@ def _values_of(link: FileLink, key: str) -> Both[str]:
         "cost": [None if cost is None else units.plain(cost) for cost in link.costs],
         "loss": [None if loss is None else units.plain(loss) for loss in link.losses],
     }[key]
-    return there, there if link.directed and back is None else back
+    return _both(link, (there, back))
 
 
 def _no_values(reference: str, key: str, network: Network) -> str:
@@ -238,7 +238,7 @@ def link_risks(kind: str, reference: str, scenario: str) -> list[tuple[str, list
         See :func:`find`.
     """
     by_risk: dict[str, list[int]] = {}
-    for at, link in enumerate(_network(kind, reference, scenario).links):
+    for at, link in enumerate(network_of(kind, reference, scenario).links):
         for risk in link.risks:
             by_risk.setdefault(risk, []).append(at)
     called = unique(by_risk, "risk")
