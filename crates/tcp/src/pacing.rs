@@ -21,7 +21,7 @@
 //! CPU time (TSO). It may wait until the window allows a full burst. The wait is rounded up to
 //! whole picoseconds per segment.
 
-use optcp_units::{Duration, Time, registry};
+use optcp_units::{Bytes, Duration, Time, registry};
 
 registry! {
     /// Pacing of the segments that the window allows.
@@ -36,6 +36,21 @@ registry! {
 const UNPACED: u32 = 10;
 /// RTT assumed before the first sample.
 pub(crate) const UNMEASURED: Duration = Duration::from_ms(1);
+
+/// Returns the pacing interval of a segment: one RTT over so many segments, divided by 2 (`slow`) or 1.2.
+pub(crate) fn window_interval(segments: u32, slow: bool, srtt: Option<Duration>) -> Duration {
+    let percent = if slow { 200 } else { 120 };
+    let round_trip = u128::from(srtt.unwrap_or(UNMEASURED).as_ps());
+    let interval = (round_trip * 100).div_ceil(u128::from(segments) * percent);
+    Duration::from_ps(u64::try_from(interval).unwrap_or(u64::MAX))
+}
+
+/// Returns the part of a segment's interval that its payload takes.
+pub(crate) fn payload_share(interval: Duration, payload: Bytes, wire: Bytes) -> Duration {
+    let share = u128::from(interval.as_ps()) * u128::from(payload.count())
+        / u128::from(wire.count().max(1));
+    Duration::from_ps(u64::try_from(share).unwrap_or(u64::MAX))
+}
 
 /// Pacing state: the earliest time of the next segment.
 #[derive(Clone, Copy, Debug)]

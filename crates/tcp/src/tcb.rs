@@ -16,7 +16,7 @@ use crate::delivery::DeliveryRate;
 use crate::info::Tally;
 use crate::marks::EcnSender;
 use crate::networks::Networks;
-use crate::pacing::{Pacer, UNMEASURED};
+use crate::pacing::{self, Pacer};
 use crate::rtt::{RetransmissionTimer, Span};
 use crate::seq::Seq;
 use crate::window::Window;
@@ -557,36 +557,22 @@ impl Tcb {
         let cwnd = self.window.segments(self.mss());
         let interval = match self.config.pacing {
             Pacing::None => None,
-            Pacing::Window => Some(self.window_interval(self.max.max(seq.next()) - self.una)),
+            Pacing::Window => {
+                let flight = self.max.max(seq.next()) - self.una;
+                let slow = self.window.cwnd < self.window.ssthresh / 2.0;
+                Some(pacing::window_interval(cwnd.max(flight), slow, self.timer.srtt()))
+            }
             Pacing::Rate => {
-                let interval = self.congestion.interval(cwnd, self.timer.srtt());
-                interval.map(|interval| self.payload_share(interval))
+                // The rate of some controls counts headers, and the wait after a segment only its payload.
+                let whole = self.congestion.interval(cwnd, self.timer.srtt());
+                let (headers, wire) = (self.congestion.paces_headers(), self.wire_size(seq));
+                let share = |whole| pacing::payload_share(whole, self.config.mss, wire);
+                if headers { whole.map(share) } else { whole }
             }
         };
         if let Some(interval) = interval {
             self.pacer.on_sent(now, interval);
         }
-    }
-
-    /// Returns the part of an interval that a segment without its headers takes, if the rate counts headers.
-    fn payload_share(&self, interval: Duration) -> Duration {
-        if !self.congestion.paces_headers() {
-            return interval;
-        }
-        let header = self.config.header + self.config.timestamp_size();
-        let (mss, wire) = (self.config.mss.count(), (self.config.mss + header).count());
-        let share = u128::from(interval.as_ps()) * u128::from(mss) / u128::from(wire.max(1));
-        Duration::from_ps(u64::try_from(share).unwrap_or(u64::MAX))
-    }
-
-    /// Returns the pacing interval of a segment: one RTT over the window (or `flight` segments if larger),
-    /// divided by 2 or 1.2.
-    fn window_interval(&self, flight: u32) -> Duration {
-        let percent = if self.window.cwnd < self.window.ssthresh / 2.0 { 200 } else { 120 };
-        let segments = self.window.segments(self.mss()).max(flight);
-        let round_trip = u128::from(self.timer.srtt().unwrap_or(UNMEASURED).as_ps());
-        let interval = (round_trip * 100).div_ceil(u128::from(segments) * percent);
-        Duration::from_ps(u64::try_from(interval).unwrap_or(u64::MAX))
     }
 
     /// Returns the size of a segment on the wire; the SYN has only a header.

@@ -12,10 +12,14 @@ fn ms(m: u64) -> Time {
     Time::from_ps(m * 1_000_000_000)
 }
 
+/// Returns the arrival of a segment with a timestamp.
+fn stamped(receiver: &mut Receiver, seq: u32, stamp: Timestamp) -> Arrival {
+    receiver.handle_segment(Time::ZERO, Seq::new(seq), stamp, 64, optcp_units::Marking::NONE)
+}
+
 /// Returns the progress of a segment and the number in its ACK.
 fn arrive(receiver: &mut Receiver, seq: u32) -> (u32, Option<u32>) {
-    let arrival =
-        receiver.handle_segment(Time::ZERO, Seq::new(seq), 0, 64, optcp_units::Marking::NONE);
+    let arrival = stamped(receiver, seq, 0);
     (arrival.progress, arrival.ack.map(|ack| ack.seq.number()))
 }
 
@@ -170,12 +174,7 @@ fn the_timestamp_of_the_left_edge_is_echoed() {
 #[test]
 fn timestamps_of_old_segments_are_not_echoed() {
     let mut receiver = receiver(|config| config.ack = AckKind::EveryPacket);
-    let mut echo = |seq, stamp| {
-        receiver
-            .handle_segment(Time::ZERO, Seq::new(seq), stamp, 64, optcp_units::Marking::NONE)
-            .ack
-            .map(|ack| ack.echo)
-    };
+    let mut echo = |seq, stamp| stamped(&mut receiver, seq, stamp).ack.map(|ack| ack.echo);
     for seq in 0..3 {
         assert_eq!(echo(seq, 10 + seq), Some(10 + seq));
     }
@@ -194,13 +193,7 @@ fn segments_older_than_a_retransmission_are_discarded() {
         config.recovery = RecoveryKind::Sack;
     });
     let mut arrive = |seq, stamp| {
-        let arrival = receiver.handle_segment(
-            Time::ZERO,
-            Seq::new(seq),
-            stamp,
-            64,
-            optcp_units::Marking::NONE,
-        );
+        let arrival = stamped(&mut receiver, seq, stamp);
         let ack = arrival.ack.unwrap();
         (arrival.progress, ack.seq.number(), ack.echo)
     };
@@ -219,13 +212,7 @@ fn segments_older_than_a_retransmission_are_discarded() {
 fn timestamps_that_wrap_are_not_older() {
     let mut receiver = receiver(|config| config.timestamps = true);
     for (seq, stamp) in [(0, 1 << 31), (1, u32::MAX), (2, 3)] {
-        let arrival = receiver.handle_segment(
-            Time::ZERO,
-            Seq::new(seq),
-            stamp,
-            64,
-            optcp_units::Marking::NONE,
-        );
+        let arrival = stamped(&mut receiver, seq, stamp);
         assert_eq!(arrival.progress, 1);
     }
 }
