@@ -317,6 +317,18 @@ def plain(link):
     return link.ends, link.name, link.rates, link.length_mm, link.delays, values, link.risks, link.directed
 
 
+@pytest.mark.parametrize("number", ["1e-06", "1E-6", "+1e-6", "1.0e-06", "0.000001"])
+def test_gml_reads_exponents_without_a_point(number):
+    """networkx reads `1e-06` as the number 1 and a key `e`."""
+    text = f'graph [ node [ id 0 label "A1e3" Longitude 12e0 Latitude {number} ] ]'
+    gml = next(form for form in FORMATS if form.name == "gml")
+    network = gml.read(Source("network.gml", text.encode()))
+    assert network.nodes[0].place == (12.0, 1e-6)
+    assert network.nodes[0].label == "A1e3"
+    written = gml.write(network)[""].decode()
+    assert "Latitude 1.0e-06" in written
+
+
 @pytest.mark.parametrize("form", WRITERS, ids=lambda form: form.name)
 @given(network=made_networks())
 @settings(deadline=None, max_examples=60)

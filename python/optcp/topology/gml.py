@@ -24,7 +24,9 @@ if TYPE_CHECKING:
     from optcp.topology.base import Head, Source
     from optcp.topology.model import Network
 
-TOKEN = re.compile(r'"[^"]*"|#[^\n]*|[\[\]]|[A-Za-z][0-9A-Za-z_]*')
+EXPONENT = r"(?<![\w.])[-+]?[0-9]+[eE][-+]?[0-9]+"
+"""Number with an exponent and without a point, which GML does not have; other programs write it."""
+TOKEN = re.compile(rf'"[^"]*"|#[^\n]*|[\[\]]|{EXPONENT}|[A-Za-z][0-9A-Za-z_]*')
 GRAPH = re.compile(r"\bgraph\s*\[")
 
 
@@ -54,8 +56,8 @@ def read(source: Source) -> Network:
 def _plain(text: str) -> str:
     """Return the text without comments, with quoted texts on one line and ``multigraph 1``.
 
-    networkx misreads quotes in comments, and refuses parallel links without ``multigraph 1``. Line numbers stay the
-    same.
+    networkx misreads quotes in comments and numbers such as ``1e-06``, and refuses parallel links without ``multigraph
+    1``. Line numbers stay the same.
     """
     parts: list[str] = []
     end = depth = 0
@@ -66,6 +68,8 @@ def _plain(text: str) -> str:
         end = match.end()
         if word.startswith("#"):
             continue
+        if re.fullmatch(EXPONENT, word):
+            word = _pointed(word)
         parts.append(word.replace("\n", " ") + "\n" * word.count("\n"))
         if word == "[":
             if depth == 0 and previous == "graph":
@@ -75,6 +79,11 @@ def _plain(text: str) -> str:
             depth -= 1
         previous = word
     return "".join([*parts, text[end:]])
+
+
+def _pointed(number: str) -> str:
+    """Return a number with a point before its exponent, as GML requires."""
+    return number if "." in number else re.sub("(?=[eE])", ".0", number)
 
 
 def write(network: Network) -> dict[str, bytes]:
@@ -95,7 +104,7 @@ def write(network: Network) -> dict[str, bytes]:
 
 def _value(value: Any) -> str:  # noqa: ANN401 - a number or text
     if isinstance(value, int | float):
-        return repr(value)
+        return _pointed(repr(value))
     text = "".join(f"&#{ord(c)};" if c in '"&' or not c.isprintable() else c for c in str(value))
     return f'"{text}"'
 
