@@ -140,3 +140,20 @@ failures = [
     let lost = |drops: &[(&str, u64)]| drops.iter().map(|&(_, count)| count).sum::<u64>();
     assert!(lost(&emulated) <= lost(&electrical) + 10, "{emulated:?} {electrical:?}");
 }
+
+/// The backup of ACKs ends with the link from A to B, which fails together with B-C. A switchover to this
+/// backup must not repair it: each of the 500 packets per second after 1 s finds it down.
+#[test]
+fn emulation_does_not_repair_a_failed_link() {
+    let text = r#"
+stop = "3 s"
+nodes = [{ names = ["A", "B", "C"] }]
+links = [{ chains = [["A", "B", "C"], ["A", "C"]], rate = "10 Mbps", delay = "20 ms", queue = "50 packets" }]
+traffic = [{ group = "g", path = ["A", "B", "C"], process = "constant", rate = "500 packets/s", size = "1000 B" }]
+protection = [{ flows = "g", backup = ["B", "A", "C"], switch_delay = "10 ms", revert = "optical-emulated" }]
+failures = [{ link = ["A", "B"], at = "1 s" }, { link = ["B", "C"], at = "1 s" }]
+"#;
+    let drops = run(text, 1, &[]).drops;
+    let down = drops.iter().find(|(reason, _)| *reason == "link-down").map(|&(_, count)| count);
+    assert!((999..=1001).contains(&down.unwrap_or(0)), "{drops:?}");
+}

@@ -13,6 +13,14 @@ pub struct Outage {
     pub repair: Option<Time>,
 }
 
+impl Outage {
+    /// Returns whether the link is down at a time: after the failure and before the repair, or at the failure.
+    #[must_use]
+    pub fn covers(&self, at: Time) -> bool {
+        self.failure <= at && self.repair.is_none_or(|repair| at < repair)
+    }
+}
+
 /// Timing of detection and reversion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Timing {

@@ -351,9 +351,16 @@ fn controls(
     entrances: &mut Entrances,
 ) -> (Vec<Control>, Vec<Switched>, Vec<Failed>) {
     let (mut controls, mut failed) = (Vec::new(), Vec::new());
+    let (mut switched, mut switches) = protection::protect(plan, ports, streams, paths, entrances);
+    let cuts = protection::emulated_cuts(&switched);
     for hop in all_hops(plan) {
         let port = port_id(hop);
-        for Outage { failure, repair } in outages(plan, hop) {
+        let outages = outages(plan, hop);
+        let failed_at = |at| outages.iter().any(|outage| outage.covers(at));
+        // A port is up if it has neither failed nor been cut by the emulation of an optical reversion.
+        switched.retain(|one| one.action != Action::PortUp(port) || !failed_at(one.at));
+        let is_cut = |at| cuts.iter().any(|(cut, outage)| *cut == port && outage.covers(at));
+        for &Outage { failure, repair } in &outages {
             let mut begins =
                 plan.failures.iter().filter(|one| one.at == failure && fails(plan, one, hop));
             let down = match begins.all(|one| one.kept) {
@@ -361,13 +368,13 @@ fn controls(
                 false => Action::PortDown(port),
             };
             controls.push(Control { at: failure, action: down });
-            controls.extend(repair.map(|at| Control { at, action: Action::PortUp(port) }));
+            let repaired = repair.filter(|&at| !is_cut(at));
+            controls.extend(repaired.map(|at| Control { at, action: Action::PortUp(port) }));
             if plan.links[hop.0].over.is_empty() && failure <= plan.stop {
                 failed.push(Failed { port: plan.port_name(hop), at: failure, repair });
             }
         }
     }
-    let (switched, mut switches) = protection::protect(plan, ports, streams, paths, entrances);
     controls.extend(switched);
     controls.extend(bundles::controls(plan));
     controls.retain(|control| control.at <= plan.stop);

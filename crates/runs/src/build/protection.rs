@@ -270,6 +270,25 @@ impl<'p> Segment<'p> {
     }
 }
 
+/// Returns the ports that the emulation of optical reversions cuts, with the time of each cut.
+pub(super) fn emulated_cuts(switched: &[Control]) -> Vec<(PortId, Outage)> {
+    let mut cuts: Vec<(PortId, Outage)> = Vec::new();
+    let mut in_order: Vec<&Control> = switched.iter().collect();
+    in_order.sort_by_key(|control| control.at);
+    for &&Control { at, action } in &in_order {
+        match action {
+            Action::PortDown(port) => cuts.push((port, Outage { failure: at, repair: None })),
+            Action::PortUp(up) => {
+                let open =
+                    cuts.iter_mut().filter(|(port, cut)| *port == up && cut.repair.is_none());
+                open.for_each(|(_, cut)| cut.repair = Some(at));
+            }
+            _ => {}
+        }
+    }
+    cuts
+}
+
 /// Returns failure detection and reversion times of one direction of a protection in a run.
 fn timing(protection: &ProtectionPlan, index: usize, acks: bool, streams: Streams) -> Timing {
     let detection = match protection.detection {
