@@ -1,5 +1,7 @@
 //! How long packets take through virtual output queues.
 
+use std::collections::BTreeSet;
+
 use optcp_runs::Series;
 use optcp_scenario::plan::FlowPlan;
 
@@ -58,14 +60,69 @@ impl Evidence<'_> {
         ways.filter_map(next).collect()
     }
 
+    /// Returns the ports of a bundle in the direction in which a path passes one of its ports.
+    fn ports_of_bundle(&self, bundle: usize, hop: usize) -> impl Iterator<Item = usize> {
+        let bundle = &self.plan.bundles[bundle];
+        let direction = bundle.way(&self.plan.links, (hop / 2, hop % 2));
+        bundle.ports(direction).map(|(link, end)| 2 * link + end)
+    }
+
+    /// Returns the ports that may accept a packet at each hop of a route, with the ports behind queues.
+    fn ports_by_hop(&self, route: &FlowPlan, acks: bool) -> Vec<Vec<usize>> {
+        let hops = directed(route, acks);
+        let last = hops.len().saturating_sub(1);
+        let ports = |(place, &hop): (usize, &usize)| {
+            let place = if acks { last - place } else { place };
+            let mut ports: Vec<usize> = match route.bundles.get(&place) {
+                Some(&bundle) => self.ports_of_bundle(bundle, hop).collect(),
+                None => vec![hop],
+            };
+            ports.extend(self.behind(hop).into_iter().flatten());
+            ports
+        };
+        hops.iter().enumerate().map(ports).collect()
+    }
+
+    /// Returns the routes by flow. Among several routes, it keeps those that fit the flow's packets.
+    /// All ports that queued a packet are on the route, and after an arrival no hop is missing.
+    fn taken_routes(&self) -> Vec<Vec<&FlowPlan>> {
+        let mut queued = vec![BTreeSet::new(); self.flows.len()];
+        let mut has_arrived = vec![[false; 2]; self.flows.len()];
+        for row in &self.rows {
+            match (row.event, row.port.filter(|&port| self.listed[port])) {
+                ("queued", Some(port)) => _ = queued[row.flow].insert((row.ack, port)),
+                ("arrived" | "acked", _) => has_arrived[row.flow][usize::from(row.ack)] = true,
+                _ => {}
+            }
+        }
+        let is_taken = |flow: usize, route: &FlowPlan| {
+            [false, true].into_iter().all(|acks| {
+                let by_hop = self.ports_by_hop(route, acks);
+                let has_queued = |port: &usize| queued[flow].contains(&(acks, *port));
+                let is_missing = |ports: &Vec<usize>| {
+                    ports.iter().all(|&port| self.listed[port]) && !ports.iter().any(has_queued)
+                };
+                let mut mine = queued[flow].iter().filter(|(ack, _)| *ack == acks);
+                mine.all(|(_, port)| by_hop.iter().flatten().any(|other| other == port))
+                    && !(has_arrived[flow][usize::from(acks)] && by_hop.iter().any(is_missing))
+            })
+        };
+        let routes = |flow: usize| -> Vec<&FlowPlan> {
+            let all: Vec<&FlowPlan> = self.routes(flow).collect();
+            let taken = all.iter().copied().filter(|route| is_taken(flow, route));
+            if all.len() > 1 { taken.collect() } else { all }
+        };
+        (0..self.flows.len()).map(routes).collect()
+    }
+
     /// Whether the row may be of a packet that was at the last port of its way.
-    fn is_at_end(&self, one: &Known, row: &Row<'_>) -> bool {
-        self.after(one).contains(&None) && self.is_next(one.queue, row)
+    fn is_at_end(&self, one: &Known, row: &Row<'_>, routes: &[&FlowPlan]) -> bool {
+        self.after(one).contains(&None) && self.is_next(one.queue, row, routes)
     }
 
     /// Whether a packet whose row this is stands directly behind a queue on its path: the port behind it, or the endpoint.
-    fn is_next(&self, queue: usize, row: &Row<'_>) -> bool {
-        self.routes(row.flow).any(|route| {
+    fn is_next(&self, queue: usize, row: &Row<'_>, routes: &[&FlowPlan]) -> bool {
+        routes.iter().any(|route| {
             let hops = directed(route, row.ack);
             let mut bundles: Vec<Option<usize>> =
                 (0..hops.len()).map(|place| route.bundles.get(&place).copied()).collect();
@@ -77,11 +134,7 @@ impl Evidence<'_> {
                 (None, None) => true,
                 (Some(&hop), Some(port)) => match bundles[place + 1] {
                     // In the direction of the path: it may come through the bundle the other way, too.
-                    Some(bundle) => {
-                        let bundle = &self.plan.bundles[bundle];
-                        let direction = bundle.way(&self.plan.links, (hop / 2, hop % 2));
-                        bundle.ports(direction).any(|(link, end)| 2 * link + end == port)
-                    }
+                    Some(bundle) => self.ports_of_bundle(bundle, hop).any(|one| one == port),
                     None => hop == port,
                 },
                 _ => false,
@@ -90,8 +143,8 @@ impl Evidence<'_> {
     }
 
     /// Whether a packet of this row passes the port on its path before `queue`, and not only behind it.
-    fn passes_before(&self, row: &Row<'_>, queue: usize) -> bool {
-        self.routes(row.flow).any(|route| {
+    fn passes_before(&self, row: &Row<'_>, queue: usize, routes: &[&FlowPlan]) -> bool {
+        routes.iter().any(|route| {
             let hops = directed(route, row.ack);
             let before = hops.iter().take_while(|&&hop| hop != queue);
             before.copied().any(|hop| Some(hop) == row.port)
@@ -105,7 +158,9 @@ impl Evidence<'_> {
         // of their path.
         let mut known: Vec<Known> = Vec::new();
         let mut found = Vec::new();
+        let routes = self.taken_routes();
         for row in &self.rows {
+            let routes = &routes[row.flow];
             let mine = |one: &Known| one.who == who(row);
             let enters = |one: &Known| mine(one) && one.taken && one.on.is_none();
             let waits = |one: &Known| mine(one) && Some(one.queue) == row.port && !one.taken;
@@ -127,7 +182,7 @@ impl Evidence<'_> {
                         one.on = one.on.zip(row.port).map(|((first, _), port)| (first, port));
                         continue;
                     }
-                    let at_end = |one: &Known| mine(one) && self.is_at_end(one, row);
+                    let at_end = |one: &Known| mine(one) && self.is_at_end(one, row, routes);
                     if let Some(place) = known.iter().position(at_end) {
                         let Known { queue, since, on, .. } = known.remove(place);
                         let (first, _) = on.expect("it has taken a way");
@@ -149,13 +204,13 @@ impl Evidence<'_> {
                             true => one.on.is_some_and(|(_, last)| Some(last) == row.port),
                             false => row.port.is_some() && self.after(one).contains(&row.port),
                         };
-                        let refused = !entered && self.is_at_end(one, row);
+                        let refused = !entered && self.is_at_end(one, row, routes);
                         mine(one) && (inside || refused)
                     };
                     let is_ambiguous = |one: &Known| {
                         mine(one)
                             && one.on.is_some_and(|(_, last)| Some(last) == row.port)
-                            && self.passes_before(row, one.queue)
+                            && self.passes_before(row, one.queue, routes)
                     };
                     if entered && known.iter().any(is_ambiguous) {
                         return None;
