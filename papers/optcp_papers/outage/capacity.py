@@ -29,7 +29,7 @@ def find(found: Found) -> Findings:
     shown = []
     spare: dict[str, dict[str, Spare]] = {}
     for name, costs in by_network.items():
-        spare[name] = spare_of(network(name), assumed, [event.name for event in costs.events])
+        spare[name] = spare_of(network(name), assumed, [event.links[0] for event in costs.events])
         none = costs.mean(("cubic", "none"), lambda cost: cost.total_mb)
         for who, mechanism in costs.cells:
             if who != "cubic" or mechanism not in spare[name]:

@@ -172,9 +172,9 @@ def year_share(costs: Costs, at: tuple[str, ...], assumed: Assumptions) -> Resam
 
 def like_one_plus_one(costs: Costs, assumed: Assumptions) -> list[Part]:
     """Judge: stalls with TI-LFA equal those with 1+1 if the detour is not congested, and are longer if it is."""
-    loads = capacity.rerouted(costs.network, assumed, [event.name for event in costs.events])
-    free = costs.part(lambda event: loads.busiest_detour(event.name) < CONGESTED)
-    full = costs.part(lambda event: loads.busiest_detour(event.name) >= CONGESTED)
+    loads = capacity.rerouted(costs.network, assumed, [event.links[0] for event in costs.events])
+    free = costs.part(lambda event: loads.busiest_detour(event.links[0]) < CONGESTED)
+    full = costs.part(lambda event: loads.busiest_detour(event.links[0]) >= CONGESTED)
     parts = []
     for q, name in ((0.5, "p50"), (0.99, "p99")):
         if free.events:

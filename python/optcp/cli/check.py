@@ -36,11 +36,13 @@ def validate(scenario: Path, settings: tuple[str, ...], *, paths: bool, ports: b
         click.echo(f"  {line}")
     if paths:
         from optcp.cli.paths import show_paths, show_routes
+        from optcp.scenarios.own_names import OwnNames
         from optcp.scenarios.scenario import check_seed
 
         check_seed(seed)
-        show_paths(console(), json.loads(world.resolved()), world.hashed(seed), seed)
-        show_routes(console(), world.written_routes())
+        own = OwnNames.of(dict(world.settings()), str(scenario))
+        show_paths(console(), json.loads(world.resolved()), world.hashed(seed), seed, own)
+        show_routes(console(), world.written_routes(), own)
     if ports:
         from optcp.cli.ports import show_ports
 

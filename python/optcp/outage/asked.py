@@ -237,7 +237,7 @@ class OutageQuery:
             mechanisms=tuple(dict.fromkeys(mechanisms or MECHANISMS_ASKED)),
             failures=failures,
             events=_happening(network, failures),
-            left_out=tuple(name for name in network.link_names() if name in bridges) if failures == "links" else (),
+            left_out=tuple(own for name, own in network.shown_links.items() if name in bridges and failures == "links"),
             assumed=assumed,
             given=frozenset(settings or {}),
             stated=stated,
@@ -290,10 +290,10 @@ class OutageQuery:
             rate = f"{self.assumed.rate_mbps:g} Mb/s (rate_mbps)"
             text = f"the links of {self.network.reference} have {names}, which is ignored: each has {rate}"
             warned.append(ScenarioWarning(RATES_NOT_READ, text, ""))
-        if self.network.unrated:
+        if unrated := [self.network.shown_links[name] for name in self.network.unrated]:
             text = (
                 f"the rates of {self.network.reference} are ignored, and each link has {self.assumed.rate_mbps:g} Mb/s "
-                f"(rate_mbps): these links have no rate: {_few(self.network.unrated)}"
+                f"(rate_mbps): these links have no rate: {_few(unrated)}"
             )
             warned.append(ScenarioWarning(RATES_NOT_READ, text, ""))
         if self.network.volumes and not self.network.rates:

@@ -24,11 +24,11 @@ class Event:
     Attributes
     ----------
     name
-        Name in results.
+        Name in results, with the names of nodes in the file.
     links
-        Names of the links that fail.
+        Names of the links that fail, as in scenarios.
     nodes
-        Names of the nodes that fail.
+        Names of the nodes that fail, as in scenarios.
     later_s
         Delay of the second of two links after the first, in seconds.
     km
@@ -65,8 +65,8 @@ def ports(network: Network, event: Event) -> frozenset[str]:
 
 def links(network: Network) -> list[Event]:
     """One event per link."""
-    names = network.link_names()
-    return [Event(name, (name,), (), 0.0, link[3]) for name, link in zip(names, network.links, strict=True)]
+    shown = network.shown_links.items()
+    return [Event(own, (name,), (), 0.0, link[3]) for (name, own), link in zip(shown, network.links, strict=True)]
 
 
 def bridges(network: Network) -> set[str]:
@@ -76,7 +76,7 @@ def bridges(network: Network) -> set[str]:
 
 def nodes(network: Network) -> list[Event]:
     """One event per node; a node fails with all of its links."""
-    return [Event(name, (), (name,), 0.0, 0.0) for name in network.nodes]
+    return [Event(network.own_names.node(name), (), (name,), 0.0, 0.0) for name in network.nodes]
 
 
 def doubles(network: Network, count: int, seed: int) -> list[Event]:
@@ -87,7 +87,8 @@ def doubles(network: Network, count: int, seed: int) -> list[Event]:
     for _ in range(count):
         first, second = drawn.sample(list(km), 2)
         later_s = round(drawn.uniform(0.1, 2.0), 4)
-        found.append(Event(f"{first}, then {second}", (first, second), (), later_s, km[first]))
+        shown = ", then ".join(network.shown_links[name] for name in (first, second))
+        found.append(Event(shown, (first, second), (), later_s, km[first]))
     return found
 
 
@@ -118,5 +119,6 @@ def ducts(network: Network, within_degrees: float = 360.0) -> list[Event]:
         if risk != "first":
             failed = json.loads(world.override([("failures.0.risk", risk)]).resolved())["failures"]
             of = tuple(one["link"] for one in failed)
-            found.append(Event(risk, of, (), 0.0, max(km[name] for name in of)))
+            shown = " and ".join(network.shown_links[name] for name in of)
+            found.append(Event(shown, of, (), 0.0, max(km[name] for name in of)))
     return found

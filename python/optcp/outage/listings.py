@@ -134,12 +134,13 @@ def _mechanisms(result: Result) -> Iterator[dict[str, Any]]:
 
 
 def _demands(result: Result) -> Iterator[dict[str, Any]]:
+    own = result.asked.network.own_names.node
     for mechanism in result.asked.mechanisms:
         for one in result.demands[mechanism]:
             yield {
                 "mechanism": mechanism,
-                "from": one.pair[0],
-                "to": one.pair[1],
+                "from": own(one.pair[0]),
+                "to": own(one.pair[1]),
                 "volume (Mb/s)": one.mbps,
                 "worst failure": one.worst,
                 "data lost in it (MB)": one.lost_mb,
@@ -156,12 +157,13 @@ def _links(result: Result) -> Iterator[dict[str, Any]]:
     loads = result.loads
     working = next(iter(loads.values())).working if loads else capacity.working(network, assumed)
     rate = capacity.rate_of(network, assumed)
+    own, shown = network.own_names.node, network.shown_links
     for name, (a, b, _, km) in zip(network.link_names(), network.links, strict=True):
         for hop in ((a, b), (b, a)):
             row = {
-                "link": name,
-                "from": hop[0],
-                "to": hop[1],
+                "link": shown[name],
+                "from": own(hop[0]),
+                "to": own(hop[1]),
                 "length (km)": km,
                 "rate (Mb/s)": rate(hop),
                 "load (Mb/s)": working.get(hop, 0.0),
@@ -172,7 +174,7 @@ def _links(result: Result) -> Iterator[dict[str, Any]]:
                 row |= {
                     f"highest load, {kind} (Mb/s)": most,
                     f"utilisation, {kind}": most / rate(hop),
-                    f"failure, {kind}": failure,
+                    f"failure, {kind}": shown[failure],
                 }
             yield row
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bisect
+import functools
 import itertools
 import random
 from collections import defaultdict
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING
 from optcp import _core
 from optcp.errors import InputError
 from optcp.scenarios import topologies, weights
+from optcp.scenarios.own_names import OwnNames
 from optcp.topology import is_file, units
 
 if TYPE_CHECKING:
@@ -124,6 +126,18 @@ class Network:
     def link_names(self) -> list[str]:
         """Return the names of links in scenarios."""
         return [name or f"{a}-{b}" for a, b, name, _ in self.links]
+
+    @functools.cached_property
+    def own_names(self) -> OwnNames:
+        """Names of nodes in the file."""
+        return OwnNames.of({f"topology.{self.kind}": self.reference}, "")
+
+    @functools.cached_property
+    def shown_links(self) -> dict[str, str]:
+        """Names of links for tables, by name in scenarios: with the names of nodes in the file, if these are unique."""
+        links = zip(self.link_names(), self.links, strict=True)
+        shown = {name: self.own_names.link(name, a, b) for name, (a, b, *_) in links}
+        return shown if len(set(shown.values())) == len(shown) else {name: name for name in shown}
 
     def ends(self, link: str) -> tuple[str, str]:
         """Return the two nodes of a link."""

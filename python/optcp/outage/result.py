@@ -109,7 +109,7 @@ class Result:
         costs = CostsOf(asked.network, asked.events)(done)
         network, assumed = asked.network, asked.assumed.world
         single = asked.failures == "links"
-        loads = loads_of(network, assumed, [one.name for one in asked.events]) if single else {}
+        loads = loads_of(network, assumed, [one.links[0] for one in asked.events]) if single else {}
         spare = spare_for(network, assumed, loads) if single else {}
         values = {name: _values(asked, costs, name, spare.get(name)) for name in asked.mechanisms}
         return cls(asked, costs, values, loads)
@@ -164,10 +164,10 @@ class Result:
         ]
 
     def _demands(self, mechanism: str) -> TextTable:
-        found = self.demands[mechanism][:WORST]
+        found, own = self.demands[mechanism][:WORST], self.asked.network.own_names.node
         rows = [
             [
-                " to ".join(one.pair),
+                " to ".join(map(own, one.pair)),
                 _number(one.mbps),
                 one.worst or "-",
                 "-" if one.lost_mb is None else _number(one.lost_mb),
@@ -241,7 +241,7 @@ class Result:
                 for name in values
             ],
             "by_demand": [
-                {"mechanism": mechanism, **vars(one)}
+                {"mechanism": mechanism, **vars(one), "pair": list(map(asked.network.own_names.node, one.pair))}
                 for mechanism in asked.mechanisms
                 for one in self.demands[mechanism]
             ],

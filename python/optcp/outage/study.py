@@ -78,7 +78,7 @@ def sender(name: str) -> dict[str, str]:
 def cut(network: Network) -> tuple[Event, ...]:
     """Return the failure of every link except bridges, which no mechanism can replace."""
     alone = events.bridges(network)
-    return tuple(one for one in events.links(network) if one.name not in alone)
+    return tuple(one for one in events.links(network) if alone.isdisjoint(one.links))
 
 
 def grid(

@@ -115,8 +115,8 @@ def of_costs(network: Network, costs: Mapping[str, float], said: str, *, alone: 
     if not nodes or len(nodes) > MAX_NODES:
         return ""
     links = dict(zip(network.link_names(), ((a, b) for a, b, *_ in network.links), strict=True))
-    settings = {f"topology.{network.kind}": network.reference}
-    known, called = places(settings, ""), own_names(settings, "")
+    known = places({f"topology.{network.kind}": network.reference}, "")
+    own, shown = network.own_names, network.shown_links
     at, height = placed(nodes, [{"ends": ends} for ends in links.values()], known)
     most = max((*costs.values(), 1e-9))
     most_said = f"up to {most:.3g} {said}"
@@ -127,18 +127,18 @@ def of_costs(network: Network, costs: Mapping[str, float], said: str, *, alone: 
     parts = [_head(height + below[1], alone=alone)]
     for name, (a, b) in links.items():
         (x1, y1), (x2, y2) = at[a], at[b]
-        place = f'x1="{x1}" y1="{y1}" x2="{x2}" y2="{y2}" data-part="{html.escape(name)}"'
+        place = f'x1="{x1}" y1="{y1}" x2="{x2}" y2="{y2}" data-part="{html.escape(shown[name])}"'
         drawn = f"<line {place} {_ink(costs.get(name), most)}>"
-        parts.append(f"{drawn}<title>{_cost_said(name, costs, said)}</title></line>")
+        parts.append(f"{drawn}<title>{_cost_said(shown[name], costs.get(name), said)}</title></line>")
     for name in nodes:
         if name in costs:
             share = max(costs[name], 0.0) / most
-            place = f'cx="{at[name][0]}" cy="{at[name][1]}" data-part="{html.escape(name)}"'
+            place = f'cx="{at[name][0]}" cy="{at[name][1]}" data-part="{html.escape(own.node(name))}"'
             drawn = f'<circle {place} r="{4 + 6 * share:.1f}" fill="{FAILED}">'
-            parts.append(f"{drawn}<title>{_cost_said(name, costs, said)}</title></circle>")
+            parts.append(f"{drawn}<title>{_cost_said(own.node(name), costs[name], said)}</title></circle>")
         else:
-            parts.append(_node(called.get(name, name), at[name]))
-    parts += [_label(name, place) for name, place in _labels(nodes, at, height, called)]
+            parts.append(_node(own.node(name), at[name]))
+    parts += [_label(name, place) for name, place in _labels(nodes, at, height, own.nodes)]
     return "".join([*parts, f"<g data-legend>{below[0]}</g></svg>"])
 
 
@@ -150,8 +150,8 @@ def _ink(cost: float | None, most: float) -> str:
     return f'stroke-width="{2 + 6 * share:.1f}" stroke="{FAILED}" opacity="{0.25 + 0.75 * share:.2f}"'
 
 
-def _cost_said(name: str, costs: Mapping[str, float], said: str) -> str:
-    return html.escape(f"{name}: {costs[name]:.3g} {said}" if name in costs else name)
+def _cost_said(name: str, cost: float | None, said: str) -> str:
+    return html.escape(name if cost is None else f"{name}: {cost:.3g} {said}")
 
 
 def circuits(resolved: Mapping[str, Any]) -> set[str]:

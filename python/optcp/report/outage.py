@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from optcp.outage.costs import Cost
     from optcp.outage.result import Result
     from optcp.plots.registry import Figure
+    from optcp.scenarios.own_names import OwnNames
 
 
 def page(result: Result, command: str) -> str:
@@ -57,7 +58,8 @@ def _figure(result: Result) -> Figure | None:
 def explored(result: Result) -> dict[str, Any]:
     """Return the data of the map's controls: mechanisms, failures, and the costs of each failure."""
     asked = result.asked
-    happened = asked.events
+    happened, own = asked.events, asked.network.own_names
+    shown = asked.network.shown_links
     costs = {
         name: [
             {
@@ -65,14 +67,17 @@ def explored(result: Result) -> dict[str, Any]:
                 "hit": one.outage_ms.size,
                 "flows": one.flows,
                 "stall": _quantile(one),
-                "demand": _worst(one),
+                "demand": _worst(one, own),
             }
             for one in result.costs.cells[name,][: len(happened)]
         ]
         for name in asked.mechanisms
     }
     return {
-        "failures": [{"name": one.name, "parts": [*one.links, *one.nodes]} for one in happened],
+        "failures": [
+            {"name": one.name, "parts": [*(shown[name] for name in one.links), *map(own.node, one.nodes)]}
+            for one in happened
+        ],
         "costs": costs,
     }
 
@@ -84,10 +89,10 @@ def _quantile(one: Cost) -> str:
     return censored(*one.outages.quantile(0.5), lambda value: f"{value:.0f}")
 
 
-def _worst(one: Cost) -> str:
+def _worst(one: Cost, own: OwnNames) -> str:
     """Return the demand with the largest loss, empty if none lost data."""
     pair, cost = max(one.demands.items(), key=lambda item: item[1].lost_mb, default=(None, None))
-    return f"{pair[0]} to {pair[1]}: {cost.lost_mb:.3g} MB" if pair and cost and cost.lost_mb > 0 else ""
+    return f"{' to '.join(map(own.node, pair))}: {cost.lost_mb:.3g} MB" if pair and cost and cost.lost_mb > 0 else ""
 
 
 def map_of(result: Result) -> str:
