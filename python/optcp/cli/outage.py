@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from optcp.outage.result import Result
 
 FAILURES = ("links", "nodes", "ducts", "doubles")
+ROUTINGS = ("shortest", "ecmp")
 SENDERS = ("cubic", "bbr", "newreno")
 
 
@@ -40,6 +41,15 @@ SENDERS = ("cubic", "bbr", "newreno")
     help="Failures to simulate, one at a time: links, nodes, ducts (two links of one duct) or doubles (two links, one "
     "after the other).",
 )
+@click.option(
+    "--routing",
+    type=click.Choice(ROUTINGS),
+    default="shortest",
+    show_default=True,
+    metavar="|".join(ROUTINGS),
+    help="Paths of demands: shortest delay, or routers that split flows over all paths of equal delay.",
+)
+@click.option("--paths", type=FILE, help="CSV file with columns from,to,path: fixed working paths of demands.")
 @click.option("settings", "--set", multiple=True, metavar="NAME=VALUE", help="Set an assumption. Repeatable.")
 @click.option(
     "--sender",
@@ -59,6 +69,8 @@ def outage(
     demands: Path | None,
     mechanisms: tuple[str, ...],
     failures: str,
+    routing: str,
+    paths: Path | None,
     settings: tuple[str, ...],
     sender: str,
     out: Path | None,
@@ -86,14 +98,18 @@ def outage(
 
     target = out or Path("results") / f"outage-{Path(network).stem}"
     check_directory(target)
-    asked = OutageQuery.of(network, str(demands) if demands else None, mechanisms, failures, pairs(settings), sender)
+    asked = OutageQuery.of(
+        network, str(demands) if demands else None, mechanisms, failures, pairs(settings), sender,
+        ecmp=routing == "ecmp", paths=str(paths) if paths else None,
+    )  # fmt: skip
     where = workers(jobs)
     warn = functools.partial(warned.show, whole=True)
     result = make(asked, target, where, for_console(console(stderr=True)), warn=warn, force=force)
     write_text(target / "outage.json", with_checksum(result.to_json()))
     given = [("--mechanism", one) for one in mechanisms] + [("--set", one) for one in settings]
     given += [("--demands", str(demands))] if demands else []
-    given += [("--failures", failures), ("--sender", sender), ("--out", str(target))]
+    given += [("--paths", str(paths))] if paths else []
+    given += [("--failures", failures), ("--routing", routing), ("--sender", sender), ("--out", str(target))]
     command = shlex.join(["optcp", "outage", network, *(part for pair in given for part in pair)])
     write_text(target / "index.html", page(result, command))
     written = tables.write(target, result)

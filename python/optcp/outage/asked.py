@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 MECHANISMS_ASKED = ("none", "lfa", "ti-lfa", "local", "1:1", "1+1", "restoration, 2 s")
 """Default mechanisms."""
+SHORTEST, ECMP = "shortest", "ecmp"
+"""Kinds of routing without given paths."""
 DOUBLES = 50
 """Number of drawn pairs of links."""
 DRAWN_WITH = 1
@@ -180,6 +182,8 @@ class OutageQuery:
         Meaning of assumptions whose value follows from the file of the network, by name.
     sender
         TCP of the long flows.
+    routing
+        Paths of the demands, in words.
     """
 
     network: Network
@@ -193,20 +197,22 @@ class OutageQuery:
     given: frozenset[str]
     stated: Mapping[str, str] = field(hash=False)
     sender: str
+    routing: str
 
     @classmethod
     def of(
         cls, reference: str, matrix: str | None = None, mechanisms: Sequence[str] = (), failures: str = "links",
-        settings: Mapping[str, str] | None = None, sender: str = "cubic",
+        settings: Mapping[str, str] | None = None, sender: str = "cubic", *, ecmp: bool = False,
+        paths: str | None = None,
     ) -> OutageQuery:  # fmt: skip
         """Create a query from command-line arguments.
 
         Parameters
         ----------
-        reference, matrix
+        reference, matrix, ecmp, paths
             As for :meth:`optcp.outage.network.Network.find`.
         mechanisms
-            Names of mechanisms; by default :data:`MECHANISMS_ASKED`.
+            Names of mechanisms; by default all of :data:`MECHANISMS_ASKED` that fit the routing.
         settings
             Assumptions as written, by name.
 
@@ -218,11 +224,12 @@ class OutageQuery:
         for name in mechanisms:
             if name not in MECHANISMS:
                 raise InputError(f"--mechanism {name}: unknown mechanism; {nearest(name, MECHANISMS)}")
+        mechanisms = _fitting(mechanisms, ecmp=ecmp, paths=paths)
         assumed = Assumed.read(settings or {})
         if failures == "doubles" and assumed.window_s < DOUBLES_S:
             raise InputError(f"--set window_s={assumed.window_s:g}: the second of two links fails up to 2 s later")
         _refuse_scenarios(reference)
-        network = Network.find(reference, matrix)
+        network = Network.find(reference, matrix, ecmp=ecmp, paths=paths)
         own = matrix is None and network.has_demands()
         bridges = events.bridges(network)
         stated = {}
@@ -234,7 +241,7 @@ class OutageQuery:
             network=network,
             demands=matrix or ("those of the network" if own else "gravity"),
             own_demands=own,
-            mechanisms=tuple(dict.fromkeys(mechanisms or MECHANISMS_ASKED)),
+            mechanisms=tuple(dict.fromkeys(mechanisms)),
             failures=failures,
             events=_happening(network, failures),
             left_out=tuple(own for name, own in network.shown_links.items() if name in bridges and failures == "links"),
@@ -242,12 +249,14 @@ class OutageQuery:
             given=frozenset(settings or {}),
             stated=stated,
             sender=sender,
+            routing=f"paths of {paths}" if paths else ECMP if ecmp else SHORTEST,
         )
 
     @property
     def settings(self) -> dict[str, str]:
         """Settings of all scenarios, apart from mechanism and failure."""
-        return {"parameters.detection": f"{self.assumed.detection_ms:g} ms", **study.sender(self.sender)}
+        hashed = {"routing.ecmp": "hash-threshold"} if self.network.ecmp else {}
+        return {"parameters.detection": f"{self.assumed.detection_ms:g} ms", **study.sender(self.sender), **hashed}
 
     def listed(self) -> list[dict[str, Any]]:
         """Return each assumption with its value, its meaning, and whether it is a default."""
@@ -317,6 +326,16 @@ class OutageQuery:
             pairs = count_noun(len(self._joined()), "pair")
             text = f"{'; '.join(ends)}: {alone} of {pairs} of nodes without disjoint paths (both share a bridge)"
             found.append(ScenarioWarning("no-disjoint-path", text, ""))
+        if given := self.network.given:
+            unused = len(given.keys() - self.network.demands.keys())
+            others = len(self._joined().keys() - given.keys())
+            texts = [count_noun(unused, "given path has no demand", "given paths have no demand")] if unused else []
+            if others:
+                known = count_noun(others, "demand has no given path", "demands have no given path")
+                texts.append(f"{known} and the shortest one instead")
+            found += [ScenarioWarning("paths", text, "") for text in texts]
+        if self.network.ecmp and not self._is_split():
+            found.append(ScenarioWarning("paths", "ecmp: no demand has several paths of equal delay", ""))
         if apart := len(self.network.demands) - len(self._joined()):
             found.append(
                 ScenarioWarning(
@@ -329,6 +348,14 @@ class OutageQuery:
             text = f"the busiest link carries {self.assumed.peak:.2f} times its rate before any failure"
             found.append(ScenarioWarning("overloaded", text, ""))
         return found
+
+    def _is_split(self) -> bool:
+        """Whether ECMP changes the load of a link."""
+        found = [
+            one.loads(US_A_KM * self.assumed.detour, one.demands)
+            for one in (self.network, replace(self.network, ecmp=False))
+        ]
+        return any(not math.isclose(found[0].get(hop, 0.0), load) for hop, load in found[1].items())
 
     def _joined(self) -> dict[tuple[str, str], list[str]]:
         return self.network.paths(US_A_KM * self.assumed.detour)
@@ -345,6 +372,20 @@ def _plain(value: float | str) -> float | str:
     if not isinstance(value, float):
         return value
     return int(value) if value.is_integer() else float(f"{value:.6g}")
+
+
+def _fitting(mechanisms: Sequence[str], *, ecmp: bool, paths: str | None) -> Sequence[str]:
+    """Return the mechanisms, by default those that fit the routing."""
+    if ecmp and paths:
+        raise InputError("--paths: expected --routing shortest, since ECMP has no fixed paths")
+    if not (ecmp or paths):
+        return mechanisms or MECHANISMS_ASKED
+    fit = [name for name, one in MECHANISMS.items() if one.routed == ecmp]
+    why = "--routing ecmp: routers select the paths" if ecmp else "--paths: the demands have fixed paths"
+    for name in mechanisms:
+        if name not in fit:
+            raise InputError(f"--mechanism {name}: excluded by {why}; expected one of {', '.join(fit)}")
+    return mechanisms or [name for name in MECHANISMS_ASKED if name in fit]
 
 
 def _refuse_scenarios(reference: str) -> None:

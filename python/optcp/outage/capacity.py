@@ -64,34 +64,30 @@ class Loads:
 
 
 def rerouted(network: Network, assumed: Assumptions, links: Iterable[str]) -> Loads:
-    """Loads if each pair takes its shortest path without the failed link: TI-LFA, converged routing, restoration."""
+    """Loads if traffic takes shortest paths without the failed link: TI-LFA, converged routing, restoration."""
     us_a_km = US_A_KM * assumed.detour
-    before = network.paths(us_a_km)
-    mbps = _scaled(network, before, assumed)
+    mbps = volumes(network, assumed)
     after = {}
     for name in links:
-        without = network.without(name)
-        ways = without.paths(us_a_km)
-        after[name] = _over({pair: path for pair, path in ways.items() if pair in mbps}, mbps)
-    return Loads(_over(before, mbps), after, rate_of(network, assumed))
+        after[name] = network.without(name).loads(us_a_km, mbps)
+    return Loads(network.loads(us_a_km, mbps), after, rate_of(network, assumed))
 
 
 def detoured(network: Network, assumed: Assumptions, links: Iterable[str]) -> Loads:
     """Loads if each pair keeps its path with a shortest detour around the failed link: local protection."""
     us_a_km = US_A_KM * assumed.detour
-    before = network.paths(us_a_km)
-    mbps = _scaled(network, before, assumed)
+    working = network.loads(us_a_km, volumes(network, assumed))
     after = {}
     for name in links:
         a, b = network.ends(name)
         around = network.without(name).path(a, b, us_a_km)
-        loads = dict(_over(before, mbps))
+        loads = dict(working)
         for hop, way in (((a, b), around), ((b, a), around and around[::-1])):
             carried = loads.pop(hop, 0.0)
             for step in itertools.pairwise(way or []):
                 loads[step] = loads.get(step, 0.0) + carried
         after[name] = loads
-    return Loads(_over(before, mbps), after, rate_of(network, assumed))
+    return Loads(working, after, rate_of(network, assumed))
 
 
 @dataclass(frozen=True)
@@ -111,9 +107,10 @@ class Spare:
 
 
 def loads_of(network: Network, assumed: Assumptions, links: Iterable[str]) -> dict[str, Loads]:
-    """Loads by kind of path around the failed link."""
+    """Loads by kind of path around the failed link; with ECMP there are no fixed paths to detour."""
     links = list(links)
-    return {CONVERGED: rerouted(network, assumed, links), DETOUR: detoured(network, assumed, links)}
+    converged = {CONVERGED: rerouted(network, assumed, links)}
+    return converged if network.ecmp else converged | {DETOUR: detoured(network, assumed, links)}
 
 
 def spare_of(network: Network, assumed: Assumptions, links: Iterable[str]) -> dict[str, Spare]:
@@ -122,49 +119,39 @@ def spare_of(network: Network, assumed: Assumptions, links: Iterable[str]) -> di
 
 
 def spare_for(network: Network, assumed: Assumptions, loads: Mapping[str, Loads]) -> dict[str, Spare]:
-    """Spare capacity by mechanism for the result of :func:`loads_of`."""
-    routed, around = loads[CONVERGED], loads[DETOUR]
-    dedicated = _dedicated(network, assumed)
-    of_routed, of_pairs = Spare(routed.spare, routed.added), Spare(dedicated, dedicated)
-    same = dict.fromkeys(("none", "ti-lfa", "restoration, 2 s", "restoration, 8 s"), of_routed)
-    return {**same, "local": Spare(around.spare, around.added), "1:1": of_pairs, "1+1": of_pairs}
+    """Spare capacity by mechanism, where known, for the result of :func:`loads_of`."""
+    by_kind = {kind: Spare(one.spare, one.added) for kind, one in loads.items()}
+    found = dict.fromkeys(("none", "ti-lfa", "restoration, 2 s", "restoration, 8 s"), by_kind[CONVERGED])
+    if DETOUR in by_kind:
+        found["local"] = by_kind[DETOUR]
+    if not network.given:
+        dedicated = _dedicated(network, assumed)
+        found |= dict.fromkeys(("1:1", "1+1"), Spare(dedicated, dedicated))
+    return found
 
 
 def _dedicated(network: Network, assumed: Assumptions) -> float:
     """Capacity of dedicated backups relative to working capacity; a backup uses the second path of a disjoint pair."""
     us_a_km = US_A_KM * assumed.detour
-    before = network.paths(us_a_km)
-    mbps = _scaled(network, before, assumed)
-    hops = network.pair_hops(before, us_a_km)
+    mbps = volumes(network, assumed)
+    hops = network.pair_hops(mbps, us_a_km)
     working = sum(mbps[pair] * one[0] for pair, one in hops.items())
     return sum(mbps[pair] * one[1] for pair, one in hops.items()) / working
 
 
 def volumes(network: Network, assumed: Assumptions) -> dict[Hop, float]:
     """Return the volume of each demand that has a path, in Mb/s."""
-    return _scaled(network, network.paths(US_A_KM * assumed.detour), assumed)
+    us_a_km = US_A_KM * assumed.detour
+    joined = {pair: network.demands[pair] for pair in network.paths(us_a_km)}
+    scale = assumed.peak / busiest(network.loads(us_a_km, joined), rate_of(network, assumed))
+    return {pair: scale * much for pair, much in joined.items()}
 
 
 def working(network: Network, assumed: Assumptions) -> dict[Hop, float]:
     """Return the load of each direction of the links without a failure, in Mb/s."""
-    paths = network.paths(US_A_KM * assumed.detour)
-    return _over(paths, _scaled(network, paths, assumed))
+    return network.loads(US_A_KM * assumed.detour, volumes(network, assumed))
 
 
 def rate_of(network: Network, assumed: Assumptions) -> Callable[[Hop], float]:
     """Return a function that returns the rate of a direction of the links, in Mb/s."""
     return lambda hop: network.rate_mbps(hop, assumed.rate_mbps)
-
-
-def _scaled(network: Network, paths: Mapping[Hop, list[str]], assumed: Assumptions) -> dict[Hop, float]:
-    demands = {pair: network.demands[pair] for pair in paths}
-    scale = assumed.peak / busiest(paths, demands, rate_of(network, assumed))
-    return {pair: scale * much for pair, much in demands.items()}
-
-
-def _over(paths: Mapping[Hop, list[str]], mbps: Mapping[Hop, float]) -> dict[Hop, float]:
-    found: dict[Hop, float] = {}
-    for pair, path in paths.items():
-        for hop in itertools.pairwise(path):
-            found[hop] = found.get(hop, 0.0) + mbps[pair]
-    return found

@@ -200,13 +200,17 @@ def cost(run: Run, twin: Run, ports: frozenset[str], nodes: frozenset[str]) -> C
     excluded = {name for name, path in paths.items() if not nodes.isdisjoint((*path.nodes[:2], *path.nodes[-2:]))}
     bytes_before = dict(zip(before.names, before.bytes.tolist(), strict=True))
     kept = np.array([name in bytes_before and name not in excluded for name in after.names], dtype=bool)
-    affected = {
-        name for name, path in paths.items() if not (ports.isdisjoint(path.ports) and nodes.isdisjoint(path.nodes))
-    }
+    cut = cut_ms(run)
+    if (twin.scenario.get("routing") or {}).get("ecmp"):
+        # Each flow has the path of its hash, so that a failure affects those whose path breaks.
+        affected = set(cut)
+    else:
+        affected = {
+            name for name, path in paths.items() if not (ports.isdisjoint(path.ports) and nodes.isdisjoint(path.nodes))
+        }
     hit = np.array([name in affected for name in after.names], dtype=bool)
     was = np.array([bytes_before.get(name, 0.0) for name in after.names])
     lost_mb = np.where(kept, was - after.bytes, 0.0) / 1e6
-    cut = cut_ms(run)
     cuts_ms = np.array([cut.get(name, 0.0) for name in after.names])
     counted = kept & after.long & hit
     ends = [paths[name].ends for name, one in zip(after.names, kept, strict=True) if one]

@@ -35,6 +35,11 @@ class Mechanism:
     settings: Settings
     stands_on: tuple[str, ...] = ()
 
+    @property
+    def routed(self) -> bool:
+        """Whether routers select the path of each packet. Otherwise each flow has a fixed path."""
+        return "parameters.path" not in self.settings
+
     def with_circuits(self, capacity: str) -> Settings:
         """The settings with another ``capacity`` of dedicated backups."""
         entries = self.settings.get("protection", ())

@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING
 
 from optcp import _core
 from optcp.errors import InputError
+from optcp.outage.routing import given_paths, split
 from optcp.scenarios import topologies, weights
 from optcp.scenarios.own_names import OwnNames
 from optcp.topology import is_file, units
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping
 
     from optcp.scenarios.topologies import Topology
     from optcp.topology.model import Network as FileNetwork
@@ -49,6 +50,10 @@ class Network:
         Whether the demands are in bit/s.
     unrated
         Names of links without a rate, if the file states the rates of others.
+    ecmp
+        Whether routers split each demand over all paths of minimum delay.
+    given
+        Working paths of demands, in place of the path of minimum delay.
     """
 
     kind: str
@@ -59,9 +64,13 @@ class Network:
     rates: Mapping[tuple[str, str], float] = field(default_factory=dict, repr=False, hash=False)
     volumes: bool = False
     unrated: tuple[str, ...] = ()
+    ecmp: bool = False
+    given: Mapping[tuple[str, str], tuple[str, ...]] = field(default_factory=dict, repr=False, hash=False)
 
     @classmethod
-    def find(cls, reference: str, matrix: str | None = None) -> Network:
+    def find(
+        cls, reference: str, matrix: str | None = None, *, ecmp: bool = False, paths: str | None = None
+    ) -> Network:
         """Read a topology by its name (``sndlib/abilene``) or from a file.
 
         Parameters
@@ -69,6 +78,10 @@ class Network:
         matrix
             CSV file with lines ``from,to,weight``. The default is the demands of the topology, or else a gravity model:
             the product of the numbers of links of both nodes.
+        ecmp
+            Whether routers split each demand over all paths of minimum delay.
+        paths
+            File of :func:`optcp.outage.routing.given_paths`.
 
         Raises
         ------
@@ -94,7 +107,8 @@ class Network:
             degree = {name: sum(name in link[:2] for link in laid) for name in names}
             wanted = {(a, b): float(degree[a] * degree[b]) for a, b in itertools.permutations(names, 2)}
         rates, unrated = _rates(of_file, found)
-        return cls(kind, reference, tuple(names), laid, wanted, rates, volumes, unrated)
+        made = cls(kind, reference, tuple(names), laid, wanted, rates, volumes, unrated, ecmp)
+        return made if paths is None else replace(made, given=given_paths(paths, made))
 
     def scale(self, rate_mbps: float) -> float:
         """Return the factor of all rates and demands by which the fastest link of the file gets this rate."""
@@ -108,8 +122,8 @@ class Network:
         """Return the utilisation of the busiest link by rates and demands of the file; None without one of them."""
         if not (self.rates and self.volumes):
             return None
-        paths = self.paths(us_a_km)
-        return busiest(paths, self.demands, self.rates.__getitem__) if paths else None
+        loads = self.loads(us_a_km, self.demands)
+        return busiest(loads, self.rates.__getitem__) if loads else None
 
     def has_demands(self) -> bool:
         """Whether the topology includes demands."""
@@ -145,10 +159,11 @@ class Network:
         return a, b
 
     def without(self, link: str) -> Network:
-        """Return the network without a link."""
-        return replace(
-            self, links=tuple(one for name, one in zip(self.link_names(), self.links, strict=True) if name != link)
-        )
+        """Return the network without a link, and without the given paths that need it."""
+        links = tuple(one for name, one in zip(self.link_names(), self.links, strict=True) if name != link)
+        joined = {hop for a, b, *_ in links for hop in ((a, b), (b, a))}
+        given = {pair: path for pair, path in self.given.items() if joined.issuperset(itertools.pairwise(path))}
+        return replace(self, links=links, given=given)
 
     def path(self, a: str, b: str, us_a_km: float) -> list[str] | None:
         """Return the path of minimum delay between two nodes, or None."""
@@ -165,14 +180,28 @@ class Network:
         Parameters
         ----------
         pairs
-            Pairs of nodes; by default those with demand, ordered by their first node.
+            Pairs of nodes; by default those with demand, ordered by their first node, with their given paths.
         """
+        given = self.given if pairs is None else {}
         if pairs is None:
             begins = list(dict.fromkeys(a for a, _ in self.demands))
             pairs = sorted(self.demands, key=lambda pair: begins.index(pair[0]))
         pairs = list(pairs)
         found = zip(pairs, self.graph(us_a_km).paths(self._places(pairs)), strict=True)
-        return {pair: [self.nodes[place] for place in path] for pair, path in found if path}
+        return {pair: list(given.get(pair, (self.nodes[at] for at in path))) for pair, path in found if path}
+
+    def loads(self, us_a_km: float, volumes: Mapping[tuple[str, str], float]) -> dict[tuple[str, str], float]:
+        """Return the load of each direction of the links, in the unit of the volumes of pairs."""
+        if self.ecmp:
+            # As in scenarios: a cost of 1 per microsecond, rounded up.
+            ps_a_mm = round(1000 * us_a_km)
+            costs = (max(1, -(-round(km * 1e6) * ps_a_mm // 10**9)) for *_, km in self.links)
+            return split([(a, b, cost) for (a, b, *_), cost in zip(self.links, costs, strict=True)], volumes)
+        loads: dict[tuple[str, str], float] = {}
+        for pair, path in self.paths(us_a_km).items():
+            for hop in itertools.pairwise(path if pair in volumes else ()):
+                loads[hop] = loads.get(hop, 0.0) + volumes[pair]
+        return loads
 
     def graph(self, us_a_km: float = US_A_KM) -> _core.Graph:
         """Return the graph with node indices and link delays in ns as costs."""
@@ -238,17 +267,9 @@ def _wanted(matrix: str, found: Topology, reference: str) -> tuple[dict[tuple[st
     return dict(wanted), True
 
 
-def busiest(
-    paths: Mapping[tuple[str, str], Sequence[str]],
-    demands: Mapping[tuple[str, str], float],
-    rate: Callable[[tuple[str, str]], float],
-) -> float:
-    """Return the load of the busiest link direction as a share of its rate, in the unit of the demands."""
-    over: dict[tuple[str, str], float] = {}
-    for pair, path in paths.items():
-        for hop in itertools.pairwise(path):
-            over[hop] = over.get(hop, 0.0) + demands[pair]
-    return max(load / rate(hop) for hop, load in over.items())
+def busiest(loads: Mapping[tuple[str, str], float], rate: Callable[[tuple[str, str]], float]) -> float:
+    """Return the load of the busiest link direction as a share of its rate, in the unit of the loads."""
+    return max(load / rate(hop) for hop, load in loads.items())
 
 
 def systematic(demands: Mapping[tuple[str, str], float], count: int, seed: int) -> list[tuple[str, str]]:

@@ -230,6 +230,7 @@ class Result:
             "network": asked.network.reference,
             "version": _core.version(),
             "demands": asked.demands,
+            "routing": asked.routing,
             "sender": asked.sender,
             "failures": asked.failures,
             "left_out": list(asked.left_out),

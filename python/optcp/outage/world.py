@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING
 
 from optcp import _core
 from optcp.errors import InputError
-from optcp.outage.network import US_A_KM, busiest, systematic
+from optcp.outage.capacity import volumes
+from optcp.outage.network import US_A_KM, systematic
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from optcp.outage.network import Network
+    from optcp.outage.routing import Pair
 
 MOST_FLOWS = 50_000
 """Maximum number of long flows; each has its own host."""
@@ -149,8 +151,7 @@ class World:
             raise InputError(f"{network.reference}: no pair of nodes with a demand has a path")
         _check_slowest(network, assumed)
         demands = {pair: network.demands[pair] for pair in paths}
-        scale = assumed.peak / busiest(paths, demands, lambda hop: network.rate_mbps(hop, assumed.rate_mbps))
-        total_mbps = scale * sum(demands.values())
+        total_mbps = sum(volumes(network, assumed).values())
         count = max(1, round(total_mbps * (1 - assumed.short_share) / assumed.flow_mbps))
         if count > MOST_FLOWS:
             raise InputError(
@@ -179,7 +180,7 @@ def _text(
         pair: 2 * sum(_delays_ms(network, path, assumed)) + 2 * sum(ACCESS_MS)
         for pair, path in network.paths(US_A_KM * assumed.detour).items()
     }
-    groups = ("long", "short") if short_mbps else ("long",)
+    short = _short(network, volumes(network, assumed), short_mbps, matrix) if short_mbps else {}
     delay = f'"uniform({ACCESS_MS[0]:g} ms, {ACCESS_MS[1]:g} ms)"'
     end_s = assumed.warm_up_s + 0.1 + assumed.window_s
     lines = [
@@ -189,7 +190,7 @@ def _text(
         "[parameters]",
         'path = "routed"',
         'size = "greedy"',
-        f"protected = {json.dumps(groups)}",
+        f"protected = {json.dumps(['long', *short])}",
         'detection = "10 ms"',
         "[tcp.long]",
         'profile = "linux-6"',
@@ -226,16 +227,14 @@ def _text(
             "[[links]]", f'chain = ["host{at}", "{pair[0]}"]', f'rate = "{assumed.flow_mbps:g} Mbps"',
             f"delay = {delay}",
             f'queue = "{queue_bytes} B"', f"cost = {ACCESS_COST}", 'reverse = { rate = "1 Gbps" }',
-            "[[flows]]", 'group = "long"', f'from = "host{at}"', f'to = "sink{place[pair[1]]}"', 'path = "$path"',
+            "[[flows]]", 'group = "long"', *_path(network, pair, f"host{at}", f"sink{place[pair[1]]}"),
             'tcp = "long"', 'size = "$size"', 'start = "uniform(0 s, 1 s)"',
         ]  # fmt: skip
-    if short_mbps:
-        flows_a_s = 1e6 * short_mbps * MSS_SHARE / 8 / assumed.mean_size
-        weights = 'weights = "demands"' if matrix is None else f"matrix = {_quoted(matrix)}"
-        points = ", ".join(f'["{size:.0f} B", {share:g}]' for size, share in assumed.points)
+    points = ", ".join(f'["{size:.0f} B", {share:g}]' for size, share in assumed.points)
+    for group, (mbps, path) in short.items():
+        flows_a_s = 1e6 * mbps * MSS_SHARE / 8 / assumed.mean_size
         lines += [
-            "[[flows]]", 'group = "short"', f'pairs = {{ from = "source", to = "sink", {weights} }}',
-            'path = "$path"', 'tcp = "short"', f'arrivals = "{flows_a_s:.4g} flows/s"',
+            "[[flows]]", f'group = "{group}"', *path, 'tcp = "short"', f'arrivals = "{flows_a_s:.4g} flows/s"',
             f'sizes = {{ kind = "points", points = [{points}] }}',
         ]  # fmt: skip
     lines += [
@@ -245,6 +244,30 @@ def _text(
         "[[observe]]", 'name = "ends"', 'kind = "completions"',
     ]  # fmt: skip
     return "\n".join(lines) + "\n"
+
+
+def _short(
+    network: Network, mbps: Mapping[Pair, float], total_mbps: float, matrix: str | None
+) -> dict[str, tuple[float, list[str]]]:
+    """Return the rate in Mb/s and the keys of the path of each group of short flows.
+
+    The pairs of nodes share one group. With given paths, each pair has its own group.
+    """
+    if not network.given:
+        weights = 'weights = "demands"' if matrix is None else f"matrix = {_quoted(matrix)}"
+        return {"short": (total_mbps, [f'pairs = {{ from = "source", to = "sink", {weights} }}', 'path = "$path"'])}
+    place, share = {name: at for at, name in enumerate(network.nodes)}, total_mbps / sum(mbps.values())
+    return {
+        f"short{at}": (share * much, _path(network, (a, b), f"source{place[a]}", f"sink{place[b]}"))
+        for at, ((a, b), much) in enumerate(mbps.items())
+    }
+
+
+def _path(network: Network, pair: Pair, source: str, sink: str) -> list[str]:
+    """Return the keys of the path of flows between two hosts: the given one, or the one of the mechanism."""
+    if pair in network.given:
+        return [f"path = {json.dumps([source, *network.given[pair], sink], ensure_ascii=False)}"]
+    return [f'from = "{source}"', f'to = "{sink}"', 'path = "$path"']
 
 
 def _check_slowest(network: Network, assumed: Assumptions) -> None:

@@ -87,7 +87,7 @@ def _first(figure: Figure, result: Result, title: str, command: str) -> None:
     figure.text(LEFT, 0.945, title, fontsize=17, fontweight="bold")
     about = (
         f"{len(asked.events)} failures ({asked.failures}), one at a time. Long flows use {asked.sender}. "
-        f"Demands: {asked.demands}."
+        f"Demands: {asked.demands}. Routing: {asked.routing}."
     )
     top = _paragraph(figure, 0.915, about)
     for sentence in findings(result):

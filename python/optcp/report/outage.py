@@ -30,7 +30,7 @@ def page(result: Result, command: str) -> str:
             title=f"Cost of failures on {asked.network.reference}",
             about=f"{count_noun(len(asked.events), 'failure')} ({asked.failures}), "
             f"{count_noun(len(asked.mechanisms), 'mechanism')}, long-lived flows with {asked.sender}; "
-            f"demands: {asked.demands}",
+            f"demands: {asked.demands}; routing: {asked.routing}",
             version=_core.version(),
             command=command,
             exclusions=[one.message for one in asked.exclusions()],
