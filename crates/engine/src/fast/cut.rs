@@ -18,14 +18,19 @@ use crate::model::Model;
 use crate::observe::{Observer, Record};
 use crate::stepping::Stepping;
 
-/// Time until forwarding is analysed again for packets of unknown departure time: packets in an
-/// assembler without a timer, or in a stepped port.
-const RECHECK_INTERVAL: Duration = Duration::from_ms(100);
+/// First time until forwarding is analysed again for packets of unknown departure time: packets in an
+/// assembler without a timer, or in a stepped port. It doubles until a control action makes forwarding stale, because
+/// such packets may stay for most of a long run.
+pub(super) const RECHECK_INTERVAL: Duration = Duration::from_ms(100);
 
 impl Fast {
     /// Recomputes forwarding if it is stale, or if the last packets on old paths have arrived.
     pub(super) fn analyse_if_due<O: Observer>(&mut self, model: &Model<O>) {
         if self.stale || self.analyse_at <= self.cut {
+            self.recheck = match self.stale {
+                true => RECHECK_INTERVAL,
+                false => (self.recheck * 2).min(Duration::LONGEST),
+            };
             self.close_windows();
             let mut pending = Vec::with_capacity(self.waiting.len());
             self.waiting.for_each(|due| pending.push(due));
@@ -50,7 +55,7 @@ impl Fast {
 
     /// Recomputes forwarding.
     fn analyse<O: Observer>(&mut self, model: &Model<O>, pending: &[Due<Packet>]) {
-        let now = self.cut;
+        let (now, recheck) = (self.cut, self.recheck);
         let of_port =
             |id: PortId| pending.iter().filter(move |due| due.entity == id.number()).copied();
         let overtaken: Vec<PortId> = (self.ports.ids())
@@ -58,7 +63,7 @@ impl Fast {
             .collect();
         // Packets in assemblers and in bursts are in flight, too, with an unknown arrival time.
         let in_bursts = model.assemblers.iter().flat_map(|assembler| {
-            let at = assembler.due().unwrap_or(now + RECHECK_INTERVAL).max(now);
+            let at = assembler.due().unwrap_or(now + recheck).max(now);
             let entity = assembler.port().number();
             let due = move |at| move |&item: &Packet| Due { at, entity, ordinal: 0, item };
             let sent = assembler.in_flight().flat_map(move |burst| {
@@ -69,7 +74,7 @@ impl Fast {
         // Packets in stepped ports are in flight, too.
         let in_ports = self.ports.stepped().flat_map(|(id, port)| {
             // The departure time is unknown. The estimate is late enough to prevent repeated analyses for a slow port.
-            let (at, entity) = (port.busy_until().max(now) + RECHECK_INTERVAL, id.number());
+            let (at, entity) = (port.busy_until().max(now) + recheck, id.number());
             port.inside().map(move |item| Due { at, entity, ordinal: 0, item })
         });
         let under_way: Vec<Due<Packet>> =

@@ -33,6 +33,7 @@ use crate::stepping::Stepping;
 use crate::timers::initial_events;
 use crate::workers::WorkerState;
 
+use cut::RECHECK_INTERVAL;
 use eager::Feeders;
 use forwarding::Forwarding;
 use port::{Ports, Wants};
@@ -61,6 +62,8 @@ pub(crate) struct Fast {
     cut: Time,
     /// Time of the next forwarding analysis, when packets on old paths have arrived.
     analyse_at: Time,
+    /// Time until the next analysis while packets have unknown departure times.
+    recheck: Duration,
     /// End time and remaining packets while packets continue step by step after a cut.
     resumed: Option<(Time, BinaryHeap<Reverse<Due<Packet>>>)>,
 }
@@ -99,6 +102,7 @@ impl Fast {
             feeders: None,
             cut: Time::ZERO,
             analyse_at: Time::MAX,
+            recheck: RECHECK_INTERVAL,
             resumed: None,
         }
     }

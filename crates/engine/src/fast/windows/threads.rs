@@ -177,6 +177,7 @@ impl Fast {
             feeders: None,
             cut: self.cut,
             analyse_at: Time::MAX,
+            recheck: self.recheck,
             resumed: None,
         }
     }
