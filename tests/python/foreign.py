@@ -93,13 +93,15 @@ def topology(data, form):
 def matrix(data):
     path = written("matrix.csv", data)
     try:
-        found = topologies.matrix(path.name, str(PLACE / "world.toml"))
+        times = topologies.times(path.name, str(PLACE / "world.toml"))
+        read = [topologies.matrix(path.name, str(PLACE / "world.toml"), time) for time in times or [None]]
     except InputError as error:
         return named(path, error)
-    weights = [weight for *_, weight in found["rows"]]
-    assert found["heading"] is None or len(found["heading"][1]) == 3
-    assert all(weight >= 0 for weight in weights)
-    assert sum(weights) < 2**63
+    for found in read:
+        weights = [weight for *_, weight in found["rows"]]
+        assert found["heading"] is None or len(found["heading"][1]) == 3
+        assert all(weight >= 0 for weight in weights)
+        assert sum(weights) < 2**63
     return None
 
 

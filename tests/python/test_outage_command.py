@@ -190,6 +190,7 @@ def test_tables_state_the_cost_to_each_demand(optcp, ring):
     directory = ring / "results" / "outage-ring"
     read = {path.stem: list(csv.DictReader(path.open(encoding="utf-8-sig"))) for path in directory.glob("tables/*.csv")}
     assert (directory / "tables" / "demands.csv").read_bytes().startswith(b"\xef\xbb\xbf"), "Excel needs the mark"
+    changed = [row for row in read.pop("loads") if (row["kind"], row["failure"]) == ("after convergence", "A-B")]
     assert {name: len(rows) for name, rows in read.items()} == {
         "mechanisms": 2, "failures": 2 * 4, "demands": 2 * 3, "links": 2 * 5
     }  # fmt: skip
@@ -220,6 +221,9 @@ def test_tables_state_the_cost_to_each_demand(optcp, ring):
     assert loads["A", "B"] == pytest.approx(12)
     assert loads["D", "E"] == pytest.approx(4)
     assert loads["B", "A"] == pytest.approx(6)
+    # Without A-B, 12 go from A over D and C to B, and 6 from C over D to A.
+    after = {(row["from"], row["to"]): float(row["load after (Mb/s)"]) for row in changed}
+    assert after == pytest.approx({("A", "D"): 12, ("D", "C"): 12, ("C", "B"): 12, ("C", "D"): 6, ("D", "A"): 6})
     detour = next(row for row in read["links"] if (row["from"], row["to"]) == ("D", "A"))
     assert float(detour["highest load, local detour (Mb/s)"]) == pytest.approx(6)
     worst = max(of_none.values(), key=lambda row: float(row["data lost in it (MB)"]))
@@ -227,7 +231,7 @@ def test_tables_state_the_cost_to_each_demand(optcp, ring):
     assert len(found["by_demand"]) == 6
     openpyxl = pytest.importorskip("openpyxl")
     book = openpyxl.load_workbook(directory / "outage.xlsx")
-    assert book.sheetnames == ["mechanisms", "failures", "demands", "links"]
+    assert book.sheetnames == ["mechanisms", "failures", "demands", "links", "loads"]
     assert book["demands"]["B2"].value == read["demands"][0]["from"]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,7 +13,9 @@ from optcp.cli import completion
 from optcp.cli.options import DIRECTORY, FILE, JOBS, console, pairs, workers
 
 if TYPE_CHECKING:
-    from optcp.outage.result import Result
+    from collections.abc import Iterable
+
+    from optcp.outage.result import Result, TextTable
 
 FAILURES = ("links", "nodes", "ducts", "doubles")
 ROUTINGS = ("shortest", "ecmp")
@@ -22,8 +25,11 @@ SENDERS = ("cubic", "bbr", "newreno")
 @click.command()
 @click.argument("network", metavar="NETWORK", shell_complete=completion.among(completion.networks))
 @click.option(
-    "--demands", type=FILE, help="CSV file with lines from,to,weight. [default: demands of the network, else gravity]"
+    "--demands",
+    type=FILE,
+    help="CSV file with lines from,to,weight, or from,to,time,weight. [default: demands of the network, else gravity]",
 )
+@click.option("--time", metavar="HH:MM", help="Only this time of day of the demands. [default: each time]")
 @click.option(
     "--mechanism",
     "mechanisms",
@@ -67,6 +73,7 @@ SENDERS = ("cubic", "bbr", "newreno")
 def outage(
     network: str,
     demands: Path | None,
+    time: str | None,
     mechanisms: tuple[str, ...],
     failures: str,
     routing: str,
@@ -86,53 +93,77 @@ def outage(
     """
     import functools
 
-    from optcp.common.files import check_directory, write_text
-    from optcp.common.stored import with_checksum
+    from optcp.common.files import check_directory
     from optcp.data.labelled import missing
     from optcp.outage import tables
     from optcp.outage.asked import OutageQuery
+    from optcp.outage.day import Day
     from optcp.outage.made import make
-    from optcp.report.outage import page
     from optcp.scenarios import warned
     from optcp.study.progress import for_console
 
     target = out or Path("results") / f"outage-{Path(network).stem}"
     check_directory(target)
-    asked = OutageQuery.of(
+    asked = OutageQuery.by_time(
         network, str(demands) if demands else None, mechanisms, failures, pairs(settings), sender,
-        ecmp=routing == "ecmp", paths=str(paths) if paths else None,
+        ecmp=routing == "ecmp", paths=str(paths) if paths else None, time=time,
     )  # fmt: skip
+    single = len(asked) == 1
+    targets = {at: target if single else target / at.replace(":", "-") for at in asked}
     where = workers(jobs)
     warn = functools.partial(warned.show, whole=True)
-    result = make(asked, target, where, for_console(console(stderr=True)), warn=warn, force=force)
-    write_text(target / "outage.json", with_checksum(result.to_json()))
+    queries = {targets[at]: one for at, one in asked.items()}
+    results = dict(
+        zip(asked, make(queries, where, for_console(console(stderr=True)), warn=warn, force=force), strict=True)
+    )
     given = [("--mechanism", one) for one in mechanisms] + [("--set", one) for one in settings]
     given += [("--demands", str(demands))] if demands else []
     given += [("--paths", str(paths))] if paths else []
-    given += [("--failures", failures), ("--routing", routing), ("--sender", sender), ("--out", str(target))]
-    command = shlex.join(["optcp", "outage", network, *(part for pair in given for part in pair)])
-    write_text(target / "index.html", page(result, command))
-    written = tables.write(target, result)
-    if not missing("matplotlib"):
-        from optcp.plots import outage_pdf
-
-        outage_pdf.write(target / outage_pdf.NAME, result, command)
-        written.append(target / outage_pdf.NAME)
-    _show(result)
-    click.echo("\n" + "\n".join(map(str, [target / "outage.json", target / "index.html", *written])))
+    given += [("--failures", failures), ("--routing", routing), ("--sender", sender)]
+    written = []
+    for at, result in results.items():
+        options = [*given, *([("--time", at)] if at else []), ("--out", str(targets[at]))]
+        command = shlex.join(["optcp", "outage", network, *itertools.chain.from_iterable(options)])
+        written += _write(targets[at], result, command)
+    day = Day(results)
+    _show(results[next(iter(results))].tables() if single else day.tables())
+    if not single:
+        written = [*tables.write(target, day.listings()), *targets.values()]
+    click.echo("\n" + "\n".join(map(str, written)))
     if bare := missing("openpyxl"):
         click.echo(f"there is no spreadsheet: {bare}", err=True)
     if bare := missing("matplotlib"):
         click.echo(f"the page has no figure, and there is no summary as PDF: {bare}", err=True)
 
 
-def _show(result: Result) -> None:
+def _write(target: Path, result: Result, command: str) -> list[Path]:
+    """Write the files of a result; return them."""
+    from optcp.common.files import write_text
+    from optcp.common.stored import with_checksum
+    from optcp.data.labelled import missing
+    from optcp.outage import tables
+    from optcp.outage.listings import listings
+    from optcp.report.outage import page
+
+    written = [target / "outage.json", target / "index.html"]
+    write_text(written[0], with_checksum(result.to_json()))
+    write_text(written[1], page(result, command))
+    written += tables.write(target, listings(result))
+    if not missing("matplotlib"):
+        from optcp.plots import outage_pdf
+
+        outage_pdf.write(target / outage_pdf.NAME, result, command)
+        written.append(target / outage_pdf.NAME)
+    return written
+
+
+def _show(tables: Iterable[TextTable]) -> None:
     from rich.table import Table
 
     from optcp.common.terminal import show_table
 
     screen = console()
-    for one in result.tables():
+    for one in tables:
         screen.print(f"\n{one.title}", style="bold")
         table = Table(box=None, pad_edge=False, header_style="bold")
         for at, head in enumerate(one.heads):

@@ -13,7 +13,7 @@ from optcp.outage import events, study
 from optcp.outage.mechanisms import DETECTION, MECHANISMS
 from optcp.outage.network import US_A_KM, Network
 from optcp.outage.world import SIZES, Assumptions
-from optcp.scenarios import shipped
+from optcp.scenarios import shipped, topologies
 from optcp.scenarios.warned import ScenarioWarning
 
 if TYPE_CHECKING:
@@ -205,7 +205,17 @@ class OutageQuery:
         settings: Mapping[str, str] | None = None, sender: str = "cubic", *, ecmp: bool = False,
         paths: str | None = None,
     ) -> OutageQuery:  # fmt: skip
-        """Create a query from command-line arguments.
+        """Create the query of a matrix without times of day; parameters and errors as of :meth:`by_time`."""
+        asked = cls.by_time(reference, matrix, mechanisms, failures, settings, sender, ecmp=ecmp, paths=paths)
+        return next(iter(asked.values()))
+
+    @classmethod
+    def by_time(
+        cls, reference: str, matrix: str | None = None, mechanisms: Sequence[str] = (), failures: str = "links",
+        settings: Mapping[str, str] | None = None, sender: str = "cubic", *, ecmp: bool = False,
+        paths: str | None = None, time: str | None = None,
+    ) -> dict[str, OutageQuery]:  # fmt: skip
+        """Create a query from command-line arguments for each time of day of the matrix; without times the time is "".
 
         Parameters
         ----------
@@ -215,6 +225,8 @@ class OutageQuery:
             Names of mechanisms; by default all of :data:`MECHANISMS_ASKED` that fit the routing.
         settings
             Assumptions as written, by name.
+        time
+            The only time wanted.
 
         Raises
         ------
@@ -225,19 +237,22 @@ class OutageQuery:
             if name not in MECHANISMS:
                 raise InputError(f"--mechanism {name}: unknown mechanism; {nearest(name, MECHANISMS)}")
         mechanisms = _fitting(mechanisms, ecmp=ecmp, paths=paths)
-        assumed = Assumed.read(settings or {})
+        settings = settings or {}
+        assumed = Assumed.read(settings)
         if failures == "doubles" and assumed.window_s < DOUBLES_S:
             raise InputError(f"--set window_s={assumed.window_s:g}: the second of two links fails up to 2 s later")
         _refuse_scenarios(reference)
-        network = Network.find(reference, matrix, ecmp=ecmp, paths=paths)
+        times = topologies.times(matrix, "scenario.toml") if matrix else []
+        if time is not None and time not in times:
+            known = f"expected one of {', '.join(times)}" if times else "the demands have no column `time`"
+            raise InputError(f"--time {time}: {known}")
+        networks = {
+            at: Network.find(reference, matrix, time=at or None, ecmp=ecmp, paths=paths) for at in times or [""]
+        }
+        network = next(iter(networks.values()))
         own = matrix is None and network.has_demands()
         bridges = events.bridges(network)
-        stated = {}
-        peak = network.utilisation(US_A_KM * assumed.detour)
-        if peak is not None and "peak" not in (settings or {}):
-            assumed = replace(assumed, peak=peak)
-            stated["peak"] = "utilisation of the busiest link before failures, by the rates and demands of the file"
-        return cls(
+        shared = cls(
             network=network,
             demands=matrix or ("those of the network" if own else "gravity"),
             own_demands=own,
@@ -246,11 +261,27 @@ class OutageQuery:
             events=_happening(network, failures),
             left_out=tuple(own for name, own in network.shown_links.items() if name in bridges and failures == "links"),
             assumed=assumed,
-            given=frozenset(settings or {}),
-            stated=stated,
+            given=frozenset(settings),
+            stated={},
             sender=sender,
             routing=f"paths of {paths}" if paths else ECMP if ecmp else SHORTEST,
         )
+        busiest = {at: network.busiest(US_A_KM * assumed.detour) for at, network in networks.items()}
+        asked = {at: shared._at(at, network, busiest) for at, network in networks.items()}
+        return asked if time is None else {time: asked[time]}
+
+    def _at(self, time: str, network: Network, busiest: Mapping[str, float]) -> OutageQuery:
+        """Return the query for one time of day; ``busiest`` has the load of the busiest link by time."""
+        highest = max(busiest.values())
+        stated, peak = {}, self.assumed.peak
+        if network.rates and network.volumes and "peak" not in self.given:
+            stated["peak"] = "utilisation of the busiest link before failures, by the rates and demands of the file"
+            peak = busiest[time]
+        elif busiest[time] < highest:
+            stated["peak"] = f"utilisation of the busiest link before failures; {peak:g} at the busiest time"
+            peak *= busiest[time] / highest
+        demands = f"{self.demands} at {time}" if time else self.demands
+        return replace(self, network=network, demands=demands, assumed=replace(self.assumed, peak=peak), stated=stated)
 
     @property
     def settings(self) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""Complete tables of an outage study, for CSV files and spreadsheets: mechanisms, failures, demands and links."""
+"""Complete tables of an outage study as CSV and sheets: mechanisms, failures, demands, links and loads."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 from optcp.outage import capacity
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     from optcp.outage.demands import DemandCost, Pair
+    from optcp.outage.network import Network
     from optcp.outage.result import Result
 
 MS_A_SECOND = 1000
@@ -42,6 +43,16 @@ class Listing:
         rows = list(rows)
         heads = list(dict.fromkeys(itertools.chain.from_iterable(rows)))
         return cls(name, heads, [[_plain(row.get(head)) for head in heads] for row in rows])
+
+    @classmethod
+    def by_time(cls, of_times: Mapping[str, Listing]) -> Listing:
+        """Join the tables of several times of day, with their time in the first column."""
+        rows = (
+            {"time": time, **dict(zip(one.heads, row, strict=True))}
+            for time, one in of_times.items()
+            for row in one.rows
+        )
+        return cls.of(next(iter(of_times.values())).name, rows)
 
 
 @dataclass(frozen=True)
@@ -77,13 +88,14 @@ class Suffering:
 
 
 def listings(result: Result) -> list[Listing]:
-    """Return all tables of a result."""
-    return [
+    """Return all tables of a result; loads only exist for failures of single links."""
+    found = [
         Listing.of("mechanisms", _mechanisms(result)),
         Listing.of("failures", (result.cost_of(name, at) for name, at in _cells(result))),
         Listing.of("demands", _demands(result)),
         Listing.of("links", _links(result)),
     ]
+    return [*found, Listing.of("loads", _loads(result))] if result.loads else found
 
 
 def suffering(result: Result, mechanism: str) -> list[Suffering]:
@@ -134,20 +146,25 @@ def _mechanisms(result: Result) -> Iterator[dict[str, Any]]:
 
 
 def _demands(result: Result) -> Iterator[dict[str, Any]]:
-    own = result.asked.network.own_names.node
     for mechanism in result.asked.mechanisms:
         for one in result.demands[mechanism]:
-            yield {
-                "mechanism": mechanism,
-                "from": own(one.pair[0]),
-                "to": own(one.pair[1]),
-                "volume (Mb/s)": one.mbps,
-                "worst failure": one.worst,
-                "data lost in it (MB)": one.lost_mb,
-                "longest stall (ms)": one.longest_ms,
-                "stalls ended": one.ended,
-                "stall time (s a year)": one.seconds_a_year,
-            }
+            yield demand_row(mechanism, one, result.asked.network)
+
+
+def demand_row(mechanism: str, one: Suffering, network: Network) -> dict[str, Any]:
+    """Return the costs to a demand by column."""
+    a, b = map(network.own_names.node, one.pair)
+    return {
+        "mechanism": mechanism,
+        "from": a,
+        "to": b,
+        "volume (Mb/s)": one.mbps,
+        "worst failure": one.worst,
+        "data lost in it (MB)": one.lost_mb,
+        "longest stall (ms)": one.longest_ms,
+        "stalls ended": one.ended,
+        "stall time (s a year)": one.seconds_a_year,
+    }
 
 
 def _links(result: Result) -> Iterator[dict[str, Any]]:
@@ -177,6 +194,31 @@ def _links(result: Result) -> Iterator[dict[str, Any]]:
                     f"failure, {kind}": shown[failure],
                 }
             yield row
+
+
+def _loads(result: Result) -> Iterator[dict[str, Any]]:
+    """Yield the load of each link direction before and after each failure that changes it, by kind of backup path."""
+    network = result.asked.network
+    own, shown = network.own_names.node, network.shown_links
+    rate = capacity.rate_of(network, result.asked.assumed.world)
+    directions = [
+        (name, hop) for name, (a, b, *_) in zip(shown, network.links, strict=True) for hop in ((a, b), (b, a))
+    ]
+    for kind, loads in result.loads.items():
+        for failed, after in loads.after.items():
+            for name, hop in directions:
+                before, load = loads.working.get(hop, 0.0), after.get(hop, 0.0)
+                if name != failed and not math.isclose(before, load, abs_tol=1e-9):
+                    yield {
+                        "kind": kind,
+                        "failure": shown[failed],
+                        "link": shown[name],
+                        "from": own(hop[0]),
+                        "to": own(hop[1]),
+                        "load before (Mb/s)": before,
+                        "load after (Mb/s)": load,
+                        "utilisation after": load / rate(hop),
+                    }
 
 
 def _plain(value: Any) -> Any:  # noqa: ANN401 - values of cells

@@ -1,9 +1,8 @@
-"""Runs the study of an outage query and reduces its results."""
+"""Runs the studies of outage queries and reduces their results."""
 
 from __future__ import annotations
 
-import contextlib
-from pathlib import Path
+import itertools
 from typing import TYPE_CHECKING
 
 from optcp.outage.asked import RATES_NOT_READ, TOPOLOGY_FILE
@@ -15,7 +14,8 @@ from optcp.study.runner import run_missing
 from optcp.study.store import Store
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping
+    from pathlib import Path
 
     from optcp.outage.asked import OutageQuery
     from optcp.scenarios.warned import ScenarioWarning
@@ -26,40 +26,52 @@ DEMANDS = "demands.csv"
 
 
 def make(
-    asked: OutageQuery, directory: Path, where: Jobs, progress: Progress, *,
+    asked: Mapping[Path, OutageQuery], where: Jobs, progress: Progress, *,
     warn: Callable[[Iterable[ScenarioWarning]], None], force: bool = False,
-) -> Result:  # fmt: skip
-    """Make the missing runs and reduce all results.
+) -> list[Result]:  # fmt: skip
+    """Make the missing runs of queries and reduce all results.
 
     Parameters
     ----------
+    asked
+        Queries by the directory of their runs.
     where
         Number of threads, or an executor.
     warn
         Receives the warnings, including default assumptions, before the first run.
     force
-        Whether to replace another study in the directory.
+        Whether to replace another study in a directory.
 
     Raises
     ------
     InputError
-        If a scenario is invalid, or the directory holds another study; then nothing is written.
+        If a scenario is invalid, or a directory holds another study; then nothing is simulated.
     Interrupted, RunFailed
         See :func:`optcp.study.runner.execute`.
     """
-    matrix = None if asked.own_demands else directory / DEMANDS
-    with contextlib.ExitStack() as open_:
-        if matrix is not None:
-            # Scenarios are checked before the file is written.
-            files = {str(matrix): matrix_of(asked.network).encode()}
-            if asked.network.kind == "file":
-                files[asked.network.reference] = Path(asked.network.reference).read_bytes()
-            open_.enter_context(topologies.use_files(files))
-        study = Study(grid_of(asked, None if matrix is None else str(matrix)), seeds=1)
-    store = Store(directory)
-    store.open(study.grid, force=force, beside={} if matrix is None else {DEMANDS: matrix_of(asked.network).encode()})
+    studies = [_study(one, directory) for directory, one in asked.items()]
+    stores = [Store(directory) for directory in asked]
+    for one, study, store in zip(asked.values(), studies, stores, strict=True):
+        beside = {} if one.own_demands else {DEMANDS: matrix_of(one.network).encode()}
+        store.open(study.grid, force=force, beside=beside)
     # OutageQuery reports these itself.
-    other = [one for one in study.warnings if one.name not in (RATES_NOT_READ, TOPOLOGY_FILE)]
-    warn([*asked.exclusions(), *asked.default_assumptions(), *asked.of_file(), *other])
-    run_missing([(study, store)], where, progress)
-    return Result.of(asked, StudyResult(study.grid, study.seeds, store))
+    other = [one for study in studies for one in study.warnings if one.name not in (RATES_NOT_READ, TOPOLOGY_FILE)]
+    of_queries = [[*one.exclusions(), *one.default_assumptions(), *one.of_file()] for one in asked.values()]
+    warn(dict.fromkeys([*itertools.chain.from_iterable(of_queries), *other]))
+    run_missing(list(zip(studies, stores, strict=True)), where, progress)
+    return [
+        Result.of(one, StudyResult(study.grid, study.seeds, store))
+        for one, study, store in zip(asked.values(), studies, stores, strict=True)
+    ]
+
+
+def _study(asked: OutageQuery, directory: Path) -> Study:
+    """Return the study of a query; its scenarios are checked before the file of the demands is written."""
+    if asked.own_demands:
+        return Study(grid_of(asked), seeds=1)
+    matrix = str(directory / DEMANDS)
+    files = {matrix: matrix_of(asked.network).encode()}
+    with topologies.record_files(files):
+        asked.network.topology()
+    with topologies.use_files(files):
+        return Study(grid_of(asked, matrix), seeds=1)

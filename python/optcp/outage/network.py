@@ -69,8 +69,9 @@ class Network:
 
     @classmethod
     def find(
-        cls, reference: str, matrix: str | None = None, *, ecmp: bool = False, paths: str | None = None
-    ) -> Network:
+        cls, reference: str, matrix: str | None = None, *, time: str | None = None, ecmp: bool = False,
+        paths: str | None = None,
+    ) -> Network:  # fmt: skip
         """Read a topology by its name (``sndlib/abilene``) or from a file.
 
         Parameters
@@ -78,6 +79,8 @@ class Network:
         matrix
             CSV file with lines ``from,to,weight``. The default is the demands of the topology, or else a gravity model:
             the product of the numbers of links of both nodes.
+        time
+            Time of day of the matrix, one of :func:`optcp.scenarios.topologies.times`.
         ecmp
             Whether routers split each demand over all paths of minimum delay.
         paths
@@ -99,11 +102,12 @@ class Network:
             )
         laid = tuple((names[a], names[b], name, (length or 0) / 1e6) for a, b, name, length in found.links)
         of_file = topologies.network_of(kind, reference, "scenario.toml")
-        wanted, volumes = _demands(of_file, found) if matrix is None else _wanted(matrix, found, reference)
+        wanted, volumes = _demands(of_file, found) if matrix is None else _wanted(matrix, found, reference, time)
         wanted = {pair: demand for pair, demand in wanted.items() if pair[0] != pair[1] and demand > 0}
         if not wanted:
             if matrix is not None:
-                raise InputError(f"{matrix}: no pair of nodes has a weight above zero")
+                at = f" at {time}" if time else ""
+                raise InputError(f"{matrix}: no pair of nodes has a weight above zero{at}")
             degree = {name: sum(name in link[:2] for link in laid) for name in names}
             wanted = {(a, b): float(degree[a] * degree[b]) for a, b in itertools.permutations(names, 2)}
         rates, unrated = _rates(of_file, found)
@@ -118,12 +122,9 @@ class Network:
         """Return the rate of a link direction in the scenarios, where the fastest link has ``rate_mbps``."""
         return self.rates[hop] * self.scale(rate_mbps) / 1e6 if self.rates else rate_mbps
 
-    def utilisation(self, us_a_km: float) -> float | None:
-        """Return the utilisation of the busiest link by rates and demands of the file; None without one of them."""
-        if not (self.rates and self.volumes):
-            return None
-        loads = self.loads(us_a_km, self.demands)
-        return busiest(loads, self.rates.__getitem__) if loads else None
+    def busiest(self, us_a_km: float) -> float:
+        """Return the load of the busiest link, as a share of its rate if the file has rates; 0 without any path."""
+        return busiest(self.loads(us_a_km, self.demands), lambda hop: self.rates.get(hop, 1.0))
 
     def has_demands(self) -> bool:
         """Whether the topology includes demands."""
@@ -244,14 +245,16 @@ def _rates(of_file: FileNetwork, found: Topology) -> tuple[dict[tuple[str, str],
     return ({}, tuple(unrated) if rates else ()) if unrated else (rates, ())
 
 
-def _wanted(matrix: str, found: Topology, reference: str) -> tuple[dict[tuple[str, str], float], bool]:
+def _wanted(
+    matrix: str, found: Topology, reference: str, time: str | None
+) -> tuple[dict[tuple[str, str], float], bool]:
     """Return the demands of a matrix, and whether they are in bit/s; rows of the same pair are added.
 
     A heading such as ``from,to,volume (Gbps)`` states the unit.
     """
     known = found.by_name()
     wanted: dict[tuple[str, str], float] = defaultdict(float)
-    read = topologies.matrix(matrix, "scenario.toml")
+    read = topologies.matrix(matrix, "scenario.toml", time)
     weights.check_nodes(matrix, read, known, reference)
     _, unit = units.heading(read["heading"][1][2]) if read["heading"] else ("", "")
     if not unit:
@@ -260,7 +263,7 @@ def _wanted(matrix: str, found: Topology, reference: str) -> tuple[dict[tuple[st
         return {pair: float(weight) for pair, weight in wanted.items()}, False
     factor = units.factor("rate", unit)
     if factor is None:
-        raise InputError(f"{matrix}: the unit `{unit}` of the third column is not a rate such as `Mbps`")
+        raise InputError(f"{matrix}: the unit `{unit}` of the last column is not a rate such as `Mbps`")
     written = topologies.matrix_values(matrix, "scenario.toml")
     for number, a, b, _ in read["rows"]:
         wanted[found.nodes[known[a]], found.nodes[known[b]]] += float(written[number] * factor)
@@ -269,7 +272,7 @@ def _wanted(matrix: str, found: Topology, reference: str) -> tuple[dict[tuple[st
 
 def busiest(loads: Mapping[tuple[str, str], float], rate: Callable[[tuple[str, str]], float]) -> float:
     """Return the load of the busiest link direction as a share of its rate, in the unit of the loads."""
-    return max(load / rate(hop) for hop, load in loads.items())
+    return max((load / rate(hop) for hop, load in loads.items()), default=0.0)
 
 
 def systematic(demands: Mapping[tuple[str, str], float], count: int, seed: int) -> list[tuple[str, str]]:

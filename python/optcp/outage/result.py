@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from optcp.outage.asked import OutageQuery
     from optcp.outage.capacity import Loads, Spare
     from optcp.outage.listings import Suffering
+    from optcp.outage.network import Network
     from optcp.outage.study import Costs
     from optcp.scenarios.warned import ScenarioWarning
     from optcp.stats import Interval
@@ -58,6 +59,8 @@ FAILED = {
     "doubles": "two links, one after the other, weighted by the first length",
 }
 """Kinds of failures, as table notes name them."""
+DEMAND_HEADS = ["demand", "Mb/s", "worst failure", "data lost (MB)", "longest stall (ms)", "stall time (s a year)"]
+"""Heads of :func:`demand_cells`."""
 WITH_ENDS = ("lost_mb", "outage_p50_ms")
 """Metrics with their 95 % interval in tables."""
 
@@ -139,7 +142,7 @@ class Result:
         over = f"Over {count_noun(len(self.costs.events), 'failure')} of {FAILED[self.asked.failures]}"
         first = self.asked.mechanisms[0]
         by_mechanism = [self.lost_mb(name) for name in self.asked.mechanisms]
-        worst = [[name, *(_number(lost[name]) for lost in by_mechanism)] for name in self.worst()]
+        worst = [[name, *(number(lost[name]) for lost in by_mechanism)] for name in self.worst()]
         return [
             TextTable(
                 "Data lost per failure",
@@ -164,23 +167,12 @@ class Result:
         ]
 
     def _demands(self, mechanism: str) -> TextTable:
-        found, own = self.demands[mechanism][:WORST], self.asked.network.own_names.node
-        rows = [
-            [
-                " to ".join(map(own, one.pair)),
-                _number(one.mbps),
-                one.worst or "-",
-                "-" if one.lost_mb is None else _number(one.lost_mb),
-                "-" if one.longest_ms is None else ("" if one.ended else "> ") + _number(one.longest_ms),
-                "-" if one.seconds_a_year is None else ("" if one.ended else "> ") + _number(one.seconds_a_year),
-            ]
-            for one in found
-        ]
+        rows = [demand_cells(one, self.asked.network) for one in self.demands[mechanism][:WORST]]
         return TextTable(
             f"The {count_noun(len(rows), 'demand')} with the largest loss (mechanism: {mechanism})",
             "Data lost by all flows of a demand in its worst failure. Longest stall of its long flows in any failure, "
             "and their mean stall time in a year of single link failures. A dash: these runs have no such flow.",
-            ["demand", "Mb/s", "worst failure", "data lost (MB)", "longest stall (ms)", "stall time (s a year)"],
+            DEMAND_HEADS,
             rows,
         )
 
@@ -315,10 +307,18 @@ def _texts(one: Interval | None, *, ends: bool, mark: str = "") -> list[str]:
     """Return the texts of a value and, with ``ends``, of its interval; ``mark`` precedes the value."""
     if one is None:
         return ["-", "-"] if ends else ["-"]
-    low, high = ("-" if end is None else _number(end) for end in _ends(one))
-    return [mark + censored(one.estimate, one.at_least, _number), *([f"{low} to {high}"] if ends else [])]
+    low, high = ("-" if end is None else number(end) for end in _ends(one))
+    return [mark + censored(one.estimate, one.at_least, number), *([f"{low} to {high}"] if ends else [])]
 
 
-def _number(value: float) -> str:
+def demand_cells(one: Suffering, network: Network) -> list[str]:
+    """Return the costs to a demand as texts; a dash where the runs have no such flow."""
+    mark = "" if one.ended else "> "
+    stalls = ("-" if value is None else mark + number(value) for value in (one.longest_ms, one.seconds_a_year))
+    lost = "-" if one.lost_mb is None else number(one.lost_mb)
+    return [" to ".join(map(network.own_names.node, one.pair)), number(one.mbps), one.worst or "-", lost, *stalls]
+
+
+def number(value: float) -> str:
     """Format with three significant digits; values of 100 and more are whole numbers."""
     return f"{value:.0f}" if abs(value) >= 100 else f"{value:.3g}" if abs(value) >= 0.005 else "0"

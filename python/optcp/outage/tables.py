@@ -7,29 +7,29 @@ from typing import TYPE_CHECKING
 from optcp.common import spreadsheet
 from optcp.common.files import replacing, write_text
 from optcp.data.labelled import missing
-from optcp.outage.listings import listings
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from optcp.outage.listings import Listing
-    from optcp.outage.result import Result
 
 FOLDER = "tables"
 """Directory of the CSV files."""
 WORKBOOK = "outage.xlsx"
 MARK = "\N{ZERO WIDTH NO-BREAK SPACE}"
 """Byte order mark, by which Excel recognises UTF-8."""
+MOST_ROWS = 100_000
+"""Maximum number of rows of a sheet; more take minutes."""
 WIDEST = 40
 """Maximum width of a column of the spreadsheet, in letters."""
 
 
-def write(directory: Path, result: Result) -> list[Path]:
-    """Write the tables of a result; return the files.
+def write(directory: Path, found: Sequence[Listing]) -> list[Path]:
+    """Write tables; return the files.
 
-    The spreadsheet is written if openpyxl is installed.
+    The spreadsheet is written if openpyxl is installed. It has no tables with more than :data:`MOST_ROWS` rows.
     """
-    found = listings(result)
     (directory / FOLDER).mkdir(exist_ok=True)
     written = []
     for one in found:
@@ -37,7 +37,7 @@ def write(directory: Path, result: Result) -> list[Path]:
         write_text(target, MARK + spreadsheet.written([one.heads, *one.rows]))
         written.append(target)
     if not missing("openpyxl"):
-        _workbook(directory / WORKBOOK, found)
+        _workbook(directory / WORKBOOK, [one for one in found if len(one.rows) <= MOST_ROWS])
         written.append(directory / WORKBOOK)
     return written
 

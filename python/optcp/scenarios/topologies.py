@@ -287,10 +287,41 @@ def _named_in(settings: Mapping[str, str], scenario: str) -> Topology | None:
     return None
 
 
-def matrix(file: str, scenario: str) -> weights.Matrix:
+def times(file: str, scenario: str) -> list[str]:
+    """Return the times of day of a CSV file with the columns ``from,to,time,weight``; empty without ``time``.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read, or a row has no time.
+    """
+    entries = _rows(file, scenario, 3)
+    if [field.lower() for field in next(entries, (0, [""]))[1]][2:-1] != ["time"]:
+        return []
+    return sorted({_time(file, number, fields) for number, fields in entries})
+
+
+def _time(file: str, number: int, fields: Sequence[str]) -> str:
+    """Return the time of day in the third field of a row, as HH:MM."""
+    text = fields[2] if len(fields) == 4 else ",".join(fields)
+    if match := re.fullmatch(r"([01]?\d|2[0-3]):([0-5]\d)(:00)?", text, re.ASCII):
+        return f"{match[1]:>02}:{match[2]}"
+    raise InputError(
+        f"`{file}`, line {number}: column `time`: expected a time of day such as `20:00`, found `{rows.short(text)}`"
+    )
+
+
+def matrix(file: str, scenario: str, time: str | None = None) -> weights.Matrix:
     """Return the rows ``from,to,weight`` of a CSV file.
 
     A first row whose third field is not a number may be a heading; the caller, who knows the nodes, decides.
+
+    Parameters
+    ----------
+    file, scenario
+        The file, and the scenario file next to it.
+    time
+        One of :func:`times`, whose rows are returned.
 
     Raises
     ------
@@ -301,7 +332,12 @@ def matrix(file: str, scenario: str) -> weights.Matrix:
     written: list[Decimal] = []
     heading: tuple[int, tuple[str, str, str]] | None = None
     column = "weight"
+    others: set[int] = set()
     for number, fields in _rows(file, scenario, 3):
+        if time is not None:
+            if heading and _time(file, number, fields) != time:
+                others.add(number)
+            del fields[2]
         if len(fields) != 3:
             raise InputError(
                 f"`{file}`, line {number}: expected `from,to,weight`, found {len(fields)} "
@@ -321,14 +357,17 @@ def matrix(file: str, scenario: str) -> weights.Matrix:
         found.append((number, a, b))
         written.append(weights.parsed(text, f"`{file}`, line {number}: column `{rows.short(column)}`"))
     entries = zip(found, weights.whole(written), strict=True)
-    read: weights.Matrix = {"heading": heading, "rows": [(*row, weight) for row, weight in entries]}
+    read: weights.Matrix = {
+        "heading": heading,
+        "rows": [(*row, weight) for row, weight in entries if row[0] not in others],
+    }
     return _answer("matrix", file, read)
 
 
 def matrix_values(file: str, scenario: str) -> dict[int, Decimal]:
-    """Return the third column of a matrix as written, by line number; for a file that :func:`matrix` accepts."""
+    """Return the last column of a matrix as written, by line number; for a file that :func:`matrix` accepts."""
     return {
-        number: Decimal(fields[2]) for number, fields in _rows(file, scenario, 3) if weights.is_attempted(fields[2])
+        number: Decimal(fields[-1]) for number, fields in _rows(file, scenario, 3) if weights.is_attempted(fields[-1])
     }
 
 

@@ -165,18 +165,22 @@ def read(source: Source) -> Network:
     index = {name: at for at, name in enumerate(nodes)}
     found = [_link(source.file, row, columns, index) for row in links]
     demands: list[Demand] = []
+    notes: list[str] = []
     if (content := source.beside("demands.csv")) is not None:
         file = posixpath.join(posixpath.dirname(source.file), "demands.csv")
         names, table = _table(file, content)
         _need(file, names, FROM)
         _need(file, names, TO)
         _need(file, names, VOLUME if set(VOLUME) & set(names) else WEIGHT)
-        demands = [_demand(file, row, index) for row in table]
+        if "time" in names:
+            notes.append("`demands.csv` has times of day: `optcp outage` reads such a file with `--demands`")
+        else:
+            demands = [_demand(file, row, index) for row in table]
     assumed = []
     if any(demand.weight is not None for demand in demands):
         assumed.append("demands without a unit are weights")
     network = Network(tuple(nodes.values()), tuple(found), tuple(demands), reading=Reading("csv", tuple(ignored)))
-    return paired(source.file, network.noted(assumed=tuple(assumed)))
+    return paired(source.file, network.noted(assumed=tuple(assumed), notes=tuple(notes)))
 
 
 def _link_words() -> tuple[str, ...]:
