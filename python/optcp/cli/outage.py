@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from optcp.outage.result import Result, TextTable
 
-FAILURES = ("links", "nodes", "ducts", "doubles")
+FAILURES = ("links", "nodes", "risks", "ducts", "doubles")
 ROUTINGS = ("shortest", "ecmp")
 SENDERS = ("cubic", "bbr", "newreno")
 
@@ -44,8 +44,8 @@ SENDERS = ("cubic", "bbr", "newreno")
     default="links",
     show_default=True,
     metavar="KIND",
-    help="Failures to simulate, one at a time: links, nodes, ducts (two links of one duct) or doubles (two links, one "
-    "after the other).",
+    help="Failures to simulate, one at a time: links, nodes, risks (shared risks of the file), ducts (two links of one "
+    "duct) or doubles (two links, one after the other).",
 )
 @click.option(
     "--routing",

@@ -35,6 +35,7 @@ DOUBLES_S = 2.5
 """Time in s by which the second of two links has failed."""
 RATES_NOT_READ, TOPOLOGY_FILE = "rates-not-read", "topology-file"
 """Scenario warnings that ``optcp outage`` replaces by its own."""
+NO_RISKS = "the network has no shared risks, such as a column `risks` of links"
 MOST_NAMED = 8
 """Maximum number of links in a message."""
 
@@ -250,6 +251,9 @@ class OutageQuery:
             at: Network.find(reference, matrix, time=at or None, ecmp=ecmp, paths=paths) for at in times or [""]
         }
         network = next(iter(networks.values()))
+        avoiding = [name for name in mechanisms if MECHANISMS[name].avoids_risks]
+        if avoiding and not network.risks():
+            raise InputError(f"--mechanism {avoiding[0]}: {reference}: {NO_RISKS}; choose other mechanisms")
         own = matrix is None and network.has_demands()
         bridges = events.bridges(network)
         shared = cls(
@@ -433,6 +437,8 @@ def _happening(network: Network, failures: str) -> tuple[Event, ...]:
         found = list(study.cut(network))
     elif failures == "nodes":
         found = events.nodes(network)
+    elif failures == "risks":
+        found = events.risks(network)
     elif failures == "ducts":
         if not network.has_places():
             raise InputError(
@@ -444,6 +450,7 @@ def _happening(network: Network, failures: str) -> tuple[Event, ...]:
     if not found:
         why = {
             "links": "every link is a bridge, which no mechanism can replace",
+            "risks": NO_RISKS,
             "ducts": "no two links of a node leave in the same direction",
         }.get(failures, "there is one link")
         raise InputError(f"{network.reference}: {why}; choose other --failures")

@@ -79,6 +79,12 @@ def nodes(network: Network) -> list[Event]:
     return [Event(network.own_names.node(name), (), (name,), 0.0, 0.0) for name in network.nodes]
 
 
+def risks(network: Network) -> list[Event]:
+    """One event per shared risk of the file; all links of a risk fail at once."""
+    km = dict(zip(network.link_names(), (link[3] for link in network.links), strict=True))
+    return [Event(risk, links, (), 0.0, max(km[name] for name in links)) for risk, links in network.risks().items()]
+
+
 def doubles(network: Network, count: int, seed: int) -> list[Event]:
     """Random pairs of links; the second fails up to two seconds after the first."""
     drawn = random.Random(seed)  # noqa: S311 - not for cryptography

@@ -13,6 +13,9 @@ LSP = {"parameters.path": "shortest"}
 PAIR = {"parameters.path": "shortest-pair"}
 """As LSP, but on the shorter of two disjoint paths, so that an end-to-end backup exists."""
 
+AVOIDS_RISKS = {"routing.protect": "risk", "topology.risks": "file"}
+"""Backups of routers avoid all links that share a risk with the failed one."""
+
 RESERVED = "reserved"
 """Value of ``capacity`` for backups with dedicated capacity."""
 
@@ -39,6 +42,11 @@ class Mechanism:
     def routed(self) -> bool:
         """Whether routers select the path of each packet. Otherwise each flow has a fixed path."""
         return "parameters.path" not in self.settings
+
+    @property
+    def avoids_risks(self) -> bool:
+        """Whether it needs the shared risks of the file."""
+        return "topology.risks" in self.settings
 
     def with_circuits(self, capacity: str) -> Settings:
         """The settings with another ``capacity`` of dedicated backups."""
@@ -68,6 +76,16 @@ MECHANISMS: dict[str, Mechanism] = {
     "ti-lfa": Mechanism(
         "post-convergence path in a tunnel (RFC 9855); routers update their tables at the same time",
         {"routing.repair": "ti-lfa", "routing.converge": "synchronized"},
+        (DETECTION, CONVERGENCE, "converge = synchronized"),
+    ),
+    "lfa-risk": Mechanism(
+        "loop-free alternates that avoid the shared risks of the file, if possible",
+        {"routing.repair": "lfa", **AVOIDS_RISKS},
+        (DETECTION, CONVERGENCE),
+    ),
+    "ti-lfa-risk": Mechanism(
+        "ti-lfa whose backups avoid the shared risks of the file, if possible",
+        {"routing.repair": "ti-lfa", "routing.converge": "synchronized", **AVOIDS_RISKS},
         (DETECTION, CONVERGENCE, "converge = synchronized"),
     ),
     "local": Mechanism("local detour around the failed link (MPLS fast reroute)", _protected("local"), (DETECTION,)),

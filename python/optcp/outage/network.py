@@ -134,6 +134,15 @@ class Network:
         """Whether all nodes have coordinates."""
         return None not in self.topology().places
 
+    def risks(self) -> dict[str, tuple[str, ...]]:
+        """Return the names of the links of each shared risk of the file."""
+        by_risk: dict[str, tuple[str, ...]] = {}
+        links = topologies.network_of(self.kind, self.reference, "scenario.toml").links
+        for name, link in zip(self.link_names(), links, strict=True):
+            for risk in link.risks:
+                by_risk[risk] = (*by_risk.get(risk, ()), name)
+        return by_risk
+
     def topology(self) -> Topology:
         """Return the topology of the file or collection."""
         return topologies.find(self.kind, self.reference, "scenario.toml")

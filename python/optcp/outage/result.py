@@ -56,6 +56,7 @@ FAILED = {
     "links": "links, weighted by length",
     "nodes": "nodes",
     "ducts": "two links in a duct, weighted by the longer length",
+    "risks": "shared risks, weighted by the longest link",
     "doubles": "two links, one after the other, weighted by the first length",
 }
 """Kinds of failures, as table notes name them."""
