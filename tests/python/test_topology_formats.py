@@ -212,6 +212,35 @@ BAD = [
     ("x.txt", "nothing of the kind", "unsupported file format; expected .gml"),
     ("x.graphml", '<!DOCTYPE a [<!ENTITY b "c">]><graphml>&b;</graphml>', "declares entities, which are not supported"),
     ("x.xml", "<network><networkStructure><nodes><node di='A'/></nodes></networkStructure></network>", "has no `id`"),
+    (
+        "x.xml",
+        "<network><networkStructure><nodes>\n<node id='A'>\n<coordinates>\n<x>1</x>\n<y>2,5</y>\n</coordinates></node>"
+        "</nodes></networkStructure></network>",
+        "line 5: node `A`: `y`: expected a number, found `2,5`",
+    ),
+    (
+        "x.xml",
+        "<network><networkStructure><nodes><node id='A'/></nodes>\n<links>\n<link id='L'>\n<source>A</source></link>"
+        "</links></networkStructure></network>",
+        "line 3: link `L` has no `target`",
+    ),
+    (
+        "x.graphml",
+        "<graphml>\n<key id='d' for='edge' attr.name='length'/><graph>\n<node id='A'/>\n<node id='B'/>\n"
+        "<edge source='A' target='B'>\n<data key='d'>1,5</data></edge></graph></graphml>",
+        "`x.graphml`, line 5: the link nA-nB has `length` = `1,5`",
+    ),
+    (
+        "x.graphml",
+        "<graphml>\n<key id='d' for='node' attr.name='lat'/><graph>\n<node id='A'><data key='d'>91</data></node>"
+        "</graph></graphml>",
+        "`x.graphml`, line 3: node `nA` has `lat` alone",
+    ),
+    (
+        "x.graphml",
+        "<graphml><graph>\n<node id='A'/>\n<edge source='A' target='B'/>\n</graph></graphml>",
+        "line 3: the edge from `A` to `B`: no node `B` is declared",
+    ),
 ]
 
 

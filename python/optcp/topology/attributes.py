@@ -68,7 +68,7 @@ NAMES = ("id", "name", "label", "linklabel", "key", "source", "target")
 """Lower-case attributes with a meaning, in order of precedence."""
 
 
-def label(file: str, node: Any, attributes: Mapping[str, Any]) -> str:  # noqa: ANN401 - identifiers are of any type
+def label(place: str, node: Any, attributes: Mapping[str, Any]) -> str:  # noqa: ANN401 - identifiers are of any type
     """Return the name of a node in the file, or an empty text.
 
     Raises
@@ -78,11 +78,11 @@ def label(file: str, node: Any, attributes: Mapping[str, Any]) -> str:  # noqa: 
     """
     found = next((attributes[key] for key in LABELS if attributes.get(key)), "")
     if isinstance(found, list | dict):
-        raise InputError(f"`{file}`: node {rows.short(node)} has several names: expected one text")
+        raise InputError(f"{place}node {rows.short(node)} has several names: expected one text")
     return str(found)
 
 
-def length_km(file: str, link: str, attributes: Mapping[str, Any]) -> float | None:
+def length_km(place: str, link: str, attributes: Mapping[str, Any]) -> float | None:
     """Return the length of a link from its attributes, or None.
 
     Raises
@@ -104,15 +104,15 @@ def length_km(file: str, link: str, attributes: Mapping[str, Any]) -> float | No
     if not length < math.inf:
         comma = "; the decimal sign is a point, and thousands have none" if "," in str(written) else ""
         raise InputError(
-            f"`{file}`: the link {rows.short(link)} has `{rows.short(name)}` = `{rows.short(written)}`: "
+            f"{place}the link {rows.short(link)} has `{rows.short(name)}` = `{rows.short(written)}`: "
             f"expected a length such as `12.5` (in km), `12.5 km`, `800 m` or `7 mi`{comma}"
         )
     if length > MOST_KM:
-        raise InputError(f"`{file}`: the link {rows.short(link)} is {length:g} km long; at most are {MOST_KM:g} km")
+        raise InputError(f"{place}the link {rows.short(link)} is {length:g} km long; at most are {MOST_KM:g} km")
     return length
 
 
-def position(file: str, node: str, attributes: dict[str, Any]) -> Position | None:
+def position(place: str, node: str, attributes: dict[str, Any]) -> Position | None:
     """Return longitude and latitude of a node in degrees, or None.
 
     Raises
@@ -131,20 +131,18 @@ def position(file: str, node: str, attributes: dict[str, Any]) -> Position | Non
     if longitude is None and latitude is None:
         return None
     if longitude is None or latitude is None:
-        raise InputError(
-            f"`{file}`: node `{node}` has `{longitude or latitude}` alone: expected longitude and latitude"
-        )
+        raise InputError(f"{place}node `{node}` has `{longitude or latitude}` alone: expected longitude and latitude")
     return (
-        _degrees(file, node, longitude, attributes[longitude], 360),
-        _degrees(file, node, latitude, attributes[latitude], 90),
+        _degrees(place, node, longitude, attributes[longitude], 360),
+        _degrees(place, node, latitude, attributes[latitude], 90),
     )
 
 
-def _degrees(file: str, node: str, name: str, written: object, most: int) -> float:
+def _degrees(place: str, node: str, name: str, written: object, most: int) -> float:
     value = _number(written)
     if not -most <= value <= most:
         raise InputError(
-            f"`{file}`: node `{rows.short(node)}` has `{rows.short(name)}` = `{rows.short(written)}`: "
+            f"{place}node `{rows.short(node)}` has `{rows.short(name)}` = `{rows.short(written)}`: "
             f"expected degrees from -{most} to {most}"
         )
     return value

@@ -313,8 +313,14 @@ def names_near(name: str, known: list[str]) -> str:
     return f"; did you mean `{rows.short(close)}`?" if close else ""
 
 
+class LinedElement(ET.Element):
+    """Element of a file with the line of its start."""
+
+    line: int
+
+
 def xml_root(source: Source) -> ET.Element:
-    """Return the root element, decoded as the file declares; entities are refused.
+    """Return the root element, decoded as the file declares, with :class:`LinedElement` below; entities are refused.
 
     Raises
     ------
@@ -325,7 +331,9 @@ def xml_root(source: Source) -> ET.Element:
     from defusedxml.common import DefusedXmlException, EntitiesForbidden
 
     try:
-        root: ET.Element = Safe.fromstring(source.content)
+        parser = Safe.XMLParser(target=ET.TreeBuilder(lambda *start: _lined(parser.parser.CurrentLineNumber, *start)))
+        parser.feed(source.content)
+        root: ET.Element = parser.close()
     except EntitiesForbidden:
         source.wrong("it declares entities, which are not supported")
     except DefusedXmlException as error:
@@ -337,6 +345,22 @@ def xml_root(source: Source) -> ET.Element:
     except (ValueError, LookupError) as error:
         source.wrong(f"no XML: {error}")
     return root
+
+
+def _lined(line: int, name: str, attributes: dict[str, str]) -> LinedElement:
+    element = LinedElement(name, attributes)
+    element.line = line
+    return element
+
+
+def at(element: ET.Element) -> str:
+    """Return the place of an element for a message, such as "line 7: "; empty if unknown."""
+    return f"line {number}: " if (number := line(element)) else ""
+
+
+def line(element: ET.Element) -> int:
+    """Return the line of an element, 0 if unknown."""
+    return element.line if isinstance(element, LinedElement) else 0
 
 
 def tag(element: ET.Element) -> str:

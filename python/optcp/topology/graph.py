@@ -17,6 +17,12 @@ Edge = tuple[Any, Any, dict[str, Any]]
 """Two nodes by their identifiers, and the attributes of the link between them."""
 
 
+class Attributes(dict[str, Any]):
+    """Attributes of a node or link, with their line in the file, 0 if unknown."""
+
+    line = 0
+
+
 class Graph(NamedTuple):
     """Graph as in the file.
 
@@ -50,10 +56,10 @@ def network(file: str, form: str, graph: Graph) -> Network:
         If a name, place or length cannot be read.
     """
     index = {node: at for at, node in enumerate(graph.nodes)}
-    plain = [Node(str(node), meaning.label(file, node, one)) for node, one in graph.nodes.items()]
+    plain = [Node(str(node), meaning.label(_place(file, one), node, one)) for node, one in graph.nodes.items()]
     called = names.names_of(plain)
     nodes = [
-        Node(node.id, node.label, meaning.position(file, name, one), aliases(one), one)
+        Node(node.id, node.label, meaning.position(_place(file, one), name, one), aliases(one), one)
         for node, name, one in zip(plain, called, graph.nodes.values(), strict=True)
     ]
     links = [_link(file, graph, index, called, edge) for edge in graph.edges]
@@ -68,6 +74,11 @@ def aliases(attributes: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(name for part in parts if (name := part.strip()))
 
 
+def _place(file: str, one: Mapping[str, Any]) -> str:
+    """Return the place of attributes for messages: the file, and the line if known."""
+    return f"`{file}`, line {one.line}: " if isinstance(one, Attributes) and one.line else f"`{file}`: "
+
+
 def _link(
     file: str,
     graph: Graph,
@@ -77,7 +88,7 @@ def _link(
 ) -> Link:
     a, b, one = edge
     ends = index[a], index[b]
-    length = meaning.length_km(file, f"{called[ends[0]]}-{called[ends[1]]}", one)
+    length = meaning.length_km(_place(file, one), f"{called[ends[0]]}-{called[ends[1]]}", one)
     return Link(
         ends,
         name=meaning.name(one),

@@ -18,7 +18,7 @@ from xml.etree import ElementTree as ET
 from optcp.errors import closest
 from optcp.topology import graph
 from optcp.topology.arcs import is_alike, opposite
-from optcp.topology.base import FIELDS, Format, children, tag, xml_bytes, xml_root
+from optcp.topology.base import FIELDS, Format, at, children, line, tag, xml_bytes, xml_root
 from optcp.topology.written import link_attributes, node_attributes
 
 if TYPE_CHECKING:
@@ -57,11 +57,11 @@ def _graph(root: ET.Element) -> graph.Graph:
     for element in children(graphs[0], "node"):
         node = _named(element, "id", "a node")
         if node in nodes:
-            raise ValueError(f"node `{node}` is declared twice")
+            raise ValueError(f"{at(element)}node `{node}` is declared twice")
         nodes[node] = _attributes(element, keys, f"node `{node}`")
     for element in graphs[0]:
         if tag(element) == "hyperedge":
-            raise ValueError("it has a hyperedge, and only edges between two nodes are read")
+            raise ValueError(f"{at(element)}it has a hyperedge, and only edges between two nodes are read")
     edges: list[graph.Edge] = []
     for element in children(graphs[0], "edge"):
         a, b = (_named(element, end, "an edge") for end in ("source", "target"))
@@ -70,9 +70,9 @@ def _graph(root: ET.Element) -> graph.Graph:
             if end not in nodes:
                 close = closest(end, nodes)
                 meant = f"; did you mean `{close}`?" if close else ""
-                raise ValueError(f"{what}: no node `{end}` is declared{meant}")
+                raise ValueError(f"{at(element)}{what}: no node `{end}` is declared{meant}")
         if element.get("directed", str(directed).lower()) != str(directed).lower():
-            raise ValueError(f"{what} is directed in another way than the graph; expected all edges alike")
+            raise ValueError(f"{at(element)}{what} is directed in another way than the graph; expected all edges alike")
         edges.append((a, b, _attributes(element, keys, what)))
     about = {keys.names.get(data.get("key", ""), ""): data.text or "" for data in children(graphs[0], "data")}
     return graph.Graph(nodes, _in_order(nodes, edges, directed=directed), directed, {}, about.get("Network", ""))
@@ -84,15 +84,15 @@ def _in_order(nodes: Iterable[str], edges: list[graph.Edge], *, directed: bool) 
 
     found: Any = nx.MultiDiGraph() if directed else nx.MultiGraph()
     found.add_nodes_from(nodes)
-    for at, (a, b, _) in enumerate(edges):
-        found.add_edge(a, b, at=at)
-    return [(a, b, edges[one["at"]][2]) for a, b, one in found.edges(data=True)]
+    for number, (a, b, _) in enumerate(edges):
+        found.add_edge(a, b, number=number)
+    return [(a, b, edges[one["number"]][2]) for a, b, one in found.edges(data=True)]
 
 
 def _named(element: ET.Element, name: str, what: str) -> str:
     value = element.get(name)
     if value is None:
-        raise ValueError(f"{what} has no `{name}`")
+        raise ValueError(f"{at(element)}{what} has no `{name}`")
     return value
 
 
@@ -108,7 +108,7 @@ def _keys(root: ET.Element) -> _Keys:
     for element in children(root, "key"):
         key = _named(element, "id", "a key")
         if key in keys.names:
-            raise ValueError(f"key `{key}` is declared twice")
+            raise ValueError(f"{at(element)}key `{key}` is declared twice")
         keys.names[key] = element.get("attr.name", key)
         for default in children(element, "default"):
             for kind, names in keys.defaults.items():
@@ -124,15 +124,16 @@ def _attributes(element: ET.Element, keys: _Keys, what: str) -> dict[str, Any]:
     for data in children(element, "data"):
         key = _named(data, "key", f"a value of {what}")
         if key not in keys.names:
-            raise ValueError(f"{what} has a value of key `{key}`, which is not declared")
+            raise ValueError(f"{at(data)}{what} has a value of key `{key}`, which is not declared")
         name = keys.names[key]
         if name in given:
-            raise ValueError(f"{what} has `{name}` twice")
+            raise ValueError(f"{at(data)}{what} has `{name}` twice")
         if len(data):
             drawn = drawn or _drawn(data)  # yEd
             continue
         given[name] = data.text or ""
-    found = keys.defaults[tag(element)] | given
+    found = graph.Attributes(keys.defaults[tag(element)] | given)
+    found.line = line(element)
     if drawn and not any(found.get(name) for name in ("name", "label")):
         found["label"] = drawn
     return found
@@ -155,8 +156,8 @@ def write(network: Network) -> dict[str, bytes]:
         for name in dict.fromkeys(name for one in group for name in one):
             ET.SubElement(root, "key", {"id": f"{kind}-{name}", "for": kind, "attr.name": name, "attr.type": "string"})
     body = ET.SubElement(root, "graph", {"edgedefault": "directed" if directed else "undirected"})
-    for at, one in enumerate(nodes):
-        _data(ET.SubElement(body, "node", {"id": str(at)}), "node", one)
+    for number, one in enumerate(nodes):
+        _data(ET.SubElement(body, "node", {"id": str(number)}), "node", one)
     for link, one in zip(arcs, edges, strict=True):
         a, b = link.ends
         _data(ET.SubElement(body, "edge", {"source": str(a), "target": str(b)}), "edge", one)

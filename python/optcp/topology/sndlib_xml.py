@@ -8,7 +8,7 @@ from xml.etree import ElementTree as ET
 
 from optcp.common import rows
 from optcp.topology import sndlib, units
-from optcp.topology.base import Format, child, children, names_near, tag, xml_bytes, xml_root
+from optcp.topology.base import Format, at, child, children, names_near, tag, xml_bytes, xml_root
 from optcp.topology.model import Module
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def read(source: Source) -> Network:
 def _id(source: Source, element: ET.Element, what: str) -> str:
     value = element.get("id")
     if not value:
-        source.wrong(f"{what} has no `id`{names_near('id', list(element.keys()))}")
+        source.wrong(f"{at(element)}{what} has no `id`{names_near('id', list(element.keys()))}")
     return value
 
 
@@ -63,7 +63,7 @@ def _text(source: Source, element: ET.Element, name: str, what: str, default: st
     if found is None:
         if default is not None:
             return default
-        source.wrong(f"{what} has no `{name}`{names_near(name, [tag(one) for one in element])}")
+        source.wrong(f"{at(element)}{what} has no `{name}`{names_near(name, [tag(one) for one in element])}")
     return (found.text or "").strip()
 
 
@@ -71,7 +71,8 @@ def _number(source: Source, element: ET.Element, name: str, what: str, default: 
     written = _text(source, element, name, what, default)
     value = units.decimal(written)
     if value is None:
-        source.wrong(f"{what}: `{name}`: expected a number, found `{rows.short(written)}`")
+        place = at(next(children(element, name), element))
+        source.wrong(f"{place}{what}: `{name}`: expected a number, found `{rows.short(written)}`")
     return value
 
 
@@ -144,8 +145,8 @@ def write(network: Network) -> dict[str, bytes]:
         for module in link.modules:
             _module(ET.SubElement(more, "addModule"), module)
     demands = ET.SubElement(root, "demands")
-    for at, demand in enumerate(network.demands):
-        element = ET.SubElement(demands, "demand", {"id": f"D{at}"})
+    for number, demand in enumerate(network.demands):
+        element = ET.SubElement(demands, "demand", {"id": f"D{number}"})
         for key, end in zip(("source", "target"), demand.ends, strict=True):
             _add(element, key, network.nodes[end].name)
         _add(element, "demandValue", units.plain(demand.amount))
