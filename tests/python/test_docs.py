@@ -123,7 +123,7 @@ def test_every_tcp_family_option_is_documented(program, choices):
 
 
 def test_every_scenario_key_is_documented(program):
-    page, schema = text(SCENARIOS), program["schema"]
+    page, schema = text(SCENARIOS) + text("docs/details/optical-layer.md"), program["schema"]
     mentioned = set(re.findall(r"`([a-z_]+)`", page))
     assert set(schema["properties"]) <= mentioned
     sections = {"NodesEntry": "nodes", "LinksEntry": "links", "FlowsEntry": "flows", "FailureEntry": "failures"}
@@ -133,12 +133,18 @@ def test_every_scenario_key_is_documented(program):
     sections = {name: f"[[{section}]]" for name, section in sections.items()} | {
         "CoreTable": "[core]",
         "MeasureTable": "[measure]",
+        "OpticalTable": "[optical]",
         "RoutingTable": "[routing]",
         "TopologyTable": "[topology]",
     }
     tables = {name for name, entry in schema["$defs"].items() if "properties" in entry} - {"TcpTable"}
     # These are tables inside an entry; their keys are documented with that entry.
-    parts = sections | {"Reverse": "[[links]]", "EachWay": "[[protection]]", "HelloEntry": "[[protection]]"}
+    parts = sections | {
+        "Reverse": "[[links]]",
+        "EachWay": "[[protection]]",
+        "HelloEntry": "[[protection]]",
+        "FibreEntry": "[optical]",
+    }
     parts |= {"ReverseBursts": "[[bursts]]", "SizesTable": "sizes", "WriteEntry": "[[flows]]", "PairsTable": "pairs"}
     parts |= {"QueueTable": "queue", "VoqEntry": "[[voqs]]", "VoqReverse": "[[voqs]]"}
     parts |= {"ForwardingTable": "[forwarding]", "ForwardingEntry": "[forwarding]"}

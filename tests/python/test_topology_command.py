@@ -64,7 +64,7 @@ def test_convert_says_which_parts_are_lost(optcp, tmp_path):
 def test_converted_directory_is_read_back(optcp, tmp_path):
     target = tmp_path / "net"
     status, out, err = optcp("topology", "convert", str(FILES / "triangle-sndlib.xml"), str(target))
-    assert (status, err) == (0, "not in CSV: `links.csv`, `nodes.csv`, `demands.csv`: capacity modules\n")
+    assert (status, err) == (0, "not in CSV: `links.csv`, `nodes.csv`, `demands.csv`, `fibres.csv`: capacity modules\n")
     assert [Path(line).name for line in out.splitlines()] == ["nodes.csv", "links.csv", "demands.csv"]
     assert "demands  2, 290.5 Mbps" in optcp("topology", "show", str(target))[1]
 

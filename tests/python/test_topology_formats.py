@@ -16,6 +16,7 @@ from optcp.errors import InputError
 from optcp.topology import (
     FORMATS,
     Demand,
+    Fibre,
     Link,
     Module,
     Network,
@@ -374,10 +375,11 @@ def test_written_network_is_read_back(form, network):
 def test_parts_that_a_format_does_not_hold_are_named(form):
     link = Link(
         (0, 1), "L", (1, 2), 3, (4, 5), (Decimal(6), Decimal(7)), (Decimal("0.1"), Decimal("0.2")), ("r",),
-        modules=(Module(Decimal(1), Decimal(2)),),
+        modules=(Module(Decimal(1), Decimal(2)),), over=(),
     )  # fmt: skip
     nodes = (Node("0", "A B", (1.0, 2.0), ("C",)), Node("1", "D"))
-    whole = Network(nodes, (link,), (Demand((0, 1), 5), Demand((1, 0), weight=Decimal(5))))
+    demands = (Demand((0, 1), 5), Demand((1, 0), weight=Decimal(5)))
+    whole = Network(nodes, (link,), demands, fibres=(Fibre(("A B", "D"), length_mm=3),))
     lost = form.lost(whole)
     assert {words for name, words in FIELDS.items() if name not in form.holds} <= set(lost)
     assert form.lost(Network((Node("A", "A"), Node("B", "B")), ())) == []

@@ -1,7 +1,8 @@
-//! Optical mechanisms: protection switching, lightpath bundles, burst assembly and burst switching.
+//! Optical mechanisms: protection switching, lightpaths over fibres, lightpath bundles, burst assembly and burst switching.
 
 pub mod bundle;
 pub mod burst;
+pub mod lightpath;
 pub mod protection;
 pub mod switching;
 
@@ -9,6 +10,7 @@ pub mod switching;
 pub const FAMILIES: &[optcp_units::registry::Family] = &[
     protection::Scheme::FAMILY,
     protection::Revert::FAMILY,
+    lightpath::Recovery::FAMILY,
     bundle::Selection::FAMILY,
     burst::AssemblyKind::FAMILY,
     switching::Scheduling::FAMILY,

@@ -6,8 +6,8 @@ use std::string::FromUtf8Error;
 use optcp_runs::RunOptions;
 use optcp_scenario::ecmp_paths;
 use optcp_scenario::{
-    Graph, GraphLink, Library, LinkRisks, LinkValues, Matrix, Reference, ReferenceResolver, Rows,
-    Values, WarningKind,
+    Graph, GraphFibre, GraphFibres, GraphLink, Library, LinkRisks, LinkValues, Matrix, Reference,
+    ReferenceResolver, Rows, Values, WarningKind,
 };
 use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
@@ -64,6 +64,26 @@ impl ReferenceResolver for Beside {
         self.ask(|py, scenario| {
             let topologies = py.import("optcp.scenarios.topologies")?;
             topologies.call_method1("link_risks", (kind, name, scenario))?.extract()
+        })
+    }
+
+    fn fibres(&self, reference: Reference<'_>) -> Result<GraphFibres, String> {
+        type Name = Option<String>;
+        type Fibres = Vec<([String; 2], Name, Option<u64>, Option<u64>, Name, Option<u32>)>;
+        let (kind, name) = kind_and_name(reference);
+        self.ask(|py, scenario| {
+            let topologies = py.import("optcp.scenarios.topologies")?;
+            let found = topologies.call_method1("fibres", (kind, name, scenario))?;
+            let (fibres, paths): (Fibres, _) = found.extract()?;
+            let fibre = |(ends, name, delay_ps, length_mm, duct, wavelengths)| GraphFibre {
+                ends,
+                name,
+                delay_ps,
+                length_mm,
+                duct,
+                wavelengths,
+            };
+            Ok((fibres.into_iter().map(fibre).collect(), paths))
         })
     }
 

@@ -9,6 +9,7 @@ mod cuts;
 mod engines;
 mod forwarding;
 mod found;
+mod lightpaths;
 mod live;
 mod losses;
 mod mahimahi;

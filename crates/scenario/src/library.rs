@@ -67,6 +67,27 @@ pub type LinkValues = Vec<[Option<String>; 2]>;
 /// Shared risks of a network: name, and links as indices.
 pub type LinkRisks = Vec<(String, Vec<usize>)>;
 
+/// Fibre of a network.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+pub struct GraphFibre {
+    /// Names of the two optical nodes.
+    pub ends: [String; 2],
+    /// Name; `None` for both nodes with `-` between them.
+    pub name: Option<String>,
+    /// Propagation delay in picoseconds, if known.
+    pub delay_ps: Option<u64>,
+    /// Length in millimetres, if known.
+    pub length_mm: Option<u64>,
+    /// Name of the duct, if any.
+    pub duct: Option<String>,
+    /// Maximum number of lightpaths; `None` for no limit.
+    pub wavelengths: Option<u32>,
+}
+
+/// Fibres of a network, and for each link the path over them as names. A path is empty for the shortest one, and
+/// `None` for a link without fibres.
+pub type GraphFibres = (Vec<GraphFibre>, Vec<Option<Vec<String>>>);
+
 /// Access to networks and files. Errors are messages for the user.
 pub trait ReferenceResolver: Send + Sync {
     /// Returns a network.
@@ -98,6 +119,15 @@ pub trait ReferenceResolver: Send + Sync {
     fn link_risks(&self, reference: Reference<'_>) -> Result<LinkRisks, String> {
         let _ = reference;
         Err("shared risks of this network are not available".to_owned())
+    }
+
+    /// Returns the fibres of a network.
+    ///
+    /// # Errors
+    /// If the reference or its target is not valid.
+    fn fibres(&self, reference: Reference<'_>) -> Result<GraphFibres, String> {
+        let _ = reference;
+        Err("fibres of this network are not available".to_owned())
     }
 
     /// Returns the traffic matrix in a file.
@@ -153,6 +183,11 @@ impl Library {
     /// Returns the shared risks of a network.
     pub(crate) fn link_risks(&self, reference: Reference<'_>) -> Result<LinkRisks, String> {
         self.0.link_risks(reference)
+    }
+
+    /// Returns the fibres of a network.
+    pub(crate) fn fibres(&self, reference: Reference<'_>) -> Result<GraphFibres, String> {
+        self.0.fibres(reference)
     }
 
     /// Returns the traffic matrix in a file.

@@ -4,6 +4,7 @@
 //! New keys must not change existing digests: a key with its default value (null, false or empty) is omitted,
 //! see [`with_optional`].
 
+mod optical;
 mod planned;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -85,6 +86,7 @@ fn text(plan: &Plan, title: &str, tcp: impl Fn(&Config) -> Map<String, Value>) -
             "processing_ps": core.processing.as_ps(),
         })),
         "bursts": plan.bursts.iter().map(|entry| bursts(plan, entry)).collect::<Value>(),
+        "optical": plan.optical.as_ref().map(|layer| optical::layer(plan, layer)),
         "routing": plan.routing.as_ref().map(|entry| routing(plan, entry)),
         "forwarding": plan.forwarding.as_ref().map(|written| forwarding(plan, written)),
         "traffic": plan.traffic.iter().map(|entry| traffic(plan, entry)).collect::<Value>(),
@@ -240,18 +242,27 @@ fn routing(plan: &Plan, entry: &RoutingPlan) -> Value {
 }
 
 fn failure(plan: &Plan, failure: &FailurePlan) -> Value {
-    let one_way = [0, 1].into_iter().find(|&way| !failure.directions[1 - way]);
+    let mut written = failure_of(failure, "link", &plan.links[failure.link].name);
+    if let (Some(way), Value::Object(written)) =
+        ([0, 1].into_iter().find(|&way| !failure.directions[1 - way]), &mut written)
+    {
+        written.insert("port".to_owned(), plan.port_name((failure.link, way)).into());
+    }
+    written
+}
+
+/// Returns the failure of an element of the network.
+fn failure_of(failure: &FailurePlan, kind: &str, name: &str) -> Value {
     let later = (failure.later != Spread::ZERO).then(|| spread(&failure.later));
     let [mtbf, mttr] = [0, 1].map(|turn| failure.process.map(|means| means[turn].as_ps()));
     // Random delays and failures are drawn per entry.
     let drawn = later.is_some() || failure.process.is_some();
     let always = json!({
-        "link": plan.links[failure.link].name,
+        kind: name,
         "at_ps": failure.at.as_ps(),
         "repair_ps": failure.repair.map(Time::as_ps),
     });
     let optional = json!({
-        "port": one_way.map(|way| plan.port_name((failure.link, way))),
         "later_ps": later,
         "mtbf_ps": mtbf,
         "mttr_ps": mttr,

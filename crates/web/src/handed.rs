@@ -4,7 +4,8 @@
 use std::collections::BTreeMap;
 
 use optcp_scenario::{
-    Graph, GraphLink, LinkRisks, LinkValues, Matrix, Reference, ReferenceResolver, Rows, Values,
+    Graph, GraphFibre, GraphFibres, GraphLink, LinkRisks, LinkValues, Matrix, Reference,
+    ReferenceResolver, Rows, Values,
 };
 use serde::Deserialize;
 
@@ -21,6 +22,13 @@ type Network = (
     Vec<String>,
 );
 
+/// Fibres as returned by `optcp.scenarios.topologies.fibres`: ends, name, delay in picoseconds, length in
+/// millimetres, duct and number of wavelengths. The path of each link follows.
+type Fibres = (
+    Vec<([String; 2], Option<String>, Option<u64>, Option<u64>, Option<String>, Option<u32>)>,
+    Vec<Option<Vec<String>>>,
+);
+
 /// Contents of files and collections, by the names that scenarios use.
 #[derive(Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -33,6 +41,8 @@ pub(crate) struct Handed {
     link_values: BTreeMap<String, LinkValues>,
     /// Shared risks by reference.
     link_risks: BTreeMap<String, LinkRisks>,
+    /// Fibres by reference.
+    fibres: BTreeMap<String, Fibres>,
     matrix: BTreeMap<String, Matrix>,
     values: BTreeMap<String, Values>,
     table: BTreeMap<String, Rows>,
@@ -70,6 +80,19 @@ impl ReferenceResolver for Handed {
 
     fn link_risks(&self, reference: Reference<'_>) -> Result<LinkRisks, String> {
         found(&self.link_risks, text(reference))
+    }
+
+    fn fibres(&self, reference: Reference<'_>) -> Result<GraphFibres, String> {
+        let (fibres, paths) = found(&self.fibres, text(reference))?;
+        let fibre = |(ends, name, delay_ps, length_mm, duct, wavelengths)| GraphFibre {
+            ends,
+            name,
+            delay_ps,
+            length_mm,
+            duct,
+            wavelengths,
+        };
+        Ok((fibres.into_iter().map(fibre).collect(), paths))
     }
 
     fn matrix(&self, file: &str) -> Result<Matrix, String> {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from decimal import Decimal
 from pathlib import Path
@@ -139,6 +140,10 @@ def _given(found: Network) -> dict[str, str]:
     given = {name: f"{count} {of}" for name, count in counts.items() if count}
     if risks := {risk for link in found.links for risk in link.risks}:
         given["risks"] = f"{len(risks)}"
+    if found.fibres:
+        ducts = len({one.duct for one in found.fibres if one.duct})
+        laid = sum(link.over is not None for link in found.links)
+        given["fibres"] = f"{len(found.fibres)}, {count_noun(ducts, 'duct')}; {laid} {of} over them"
     if one_way := sum(link.directed for link in found.links):
         given["one-way"] = f"{one_way} {of}"
     return given
@@ -202,11 +207,13 @@ def _document(found: Network) -> dict[str, Any]:
                 "cost": both(link.costs),
                 "loss": both(link.losses),
                 "risks": list(link.risks),
+                "over": None if link.over is None else list(link.over),
                 "one_way": link.directed,
                 "modules": [{"capacity": float(one.capacity), "cost": float(one.cost)} for one in link.modules],
             }
             for link in found.links
         ],
+        "fibres": [dataclasses.asdict(one) for one in found.fibres],
         "demands": [
             {
                 "from": found.nodes[demand.ends[0]].name,

@@ -44,6 +44,10 @@ Demand = tuple[int, int, int]
 """Two nodes by index, and the demand from the first to the second, as in :func:`optcp.scenarios.weights.whole`."""
 
 
+Fibre = tuple[list[str], str | None, int | None, int | None, str | None, int | None]
+"""Two optical nodes by name, name, delay in ps, length in mm, duct, and number of wavelengths."""
+
+
 class Topology(NamedTuple):
     """A network as scenarios use it.
 
@@ -243,6 +247,32 @@ def link_risks(kind: str, reference: str, scenario: str) -> list[tuple[str, list
             by_risk.setdefault(risk, []).append(at)
     called = unique(by_risk, "risk")
     return _answer("link_risks", reference, [(called[risk], links) for risk, links in by_risk.items()])
+
+
+def fibres(kind: str, reference: str, scenario: str) -> tuple[list[Fibre], list[list[str] | None]]:
+    """Return the fibres of a topology, and the path of each link over them.
+
+    A path lists names of optical nodes and fibres. It is empty for the shortest path, and None without fibres.
+
+    Parameters
+    ----------
+    kind, reference, scenario
+        See :func:`find`.
+    """
+    network = network_of(kind, reference, scenario)
+    own = dict(zip((node.name for node in network.nodes), names_of(network.nodes), strict=True))
+    sites = [name for one in network.fibres for name in one.ends if name not in own]
+    called = own | unique(sites, "site") | unique((one.name for one in network.fibres if one.name), "fibre")
+    ducts = unique((one.duct for one in network.fibres if one.duct), "duct")
+    found = [
+        (
+            [called[one.ends[0]], called[one.ends[1]]], called[one.name] if one.name else None, one.delay_ps,
+            one.length_mm, ducts.get(one.duct), one.wavelengths,
+        )
+        for one in network.fibres
+    ]  # fmt: skip
+    paths = [None if one.over is None else [called.get(name, name) for name in one.over] for one in network.links]
+    return _answer("fibres", reference, (found, paths))
 
 
 def places(settings: Mapping[str, str], scenario: str) -> dict[str, Position]:

@@ -28,6 +28,7 @@ FIELDS = {
     "costs": "routing costs",
     "losses": "loss ratios",
     "risks": "shared risks",
+    "fibres": "fibres, and paths of links over them",
     "modules": "capacity modules",
     "directions": "values per direction, and links in one direction",
     "volumes": "demands in bit/s",
@@ -190,6 +191,7 @@ def reduced(network: Network, holds: frozenset[str]) -> Network:
             costs=keep("costs", link.costs, model.NO_DECIMALS),
             losses=keep("losses", link.losses, model.NO_DECIMALS),
             risks=keep("risks", link.risks, ()),
+            over=keep("fibres", link.over, None),
             modules=keep("modules", link.modules, ()),
         )
         links.append(keep("directions", one, _both_alike(one)))
@@ -200,7 +202,8 @@ def reduced(network: Network, holds: frozenset[str]) -> Network:
         for demand in network.demands
     ]
     kept = tuple(demand for demand in demands if demand.volume_bps is not None or demand.weight is not None)
-    return replace(network, nodes=tuple(nodes), links=tuple(links), demands=kept)
+    fibres = keep("fibres", network.fibres, ())
+    return replace(network, nodes=tuple(nodes), links=tuple(links), demands=kept, fibres=fibres)
 
 
 def _is_geographic(node: model.Node) -> bool:

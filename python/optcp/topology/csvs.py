@@ -1,4 +1,4 @@
-"""CSV: a file of links, with ``nodes.csv`` and ``demands.csv`` next to it.
+"""CSV: a file of links, with ``nodes.csv``, ``demands.csv`` and ``fibres.csv`` next to it.
 
 # Model
 
@@ -6,6 +6,11 @@ The first line has the names of the columns, with their units in parentheses, su
 and ``to`` are required. A column ``reverse rate`` has the values from ``to`` to ``from``; without it, both directions
 have the value of ``rate``. ``risks`` and ``aliases`` separate names by semicolons. Without ``nodes.csv``, nodes are
 the ends of links.
+
+``fibres.csv`` has the fibres between optical nodes: ``from``, ``to``, ``length``, and optionally ``name``, ``duct`` and
+``wavelengths``. Nodes of both files with the same name are at the same site. The column ``over`` of a link lists the
+optical nodes of its path, separated by semicolons. The name of a fibre stands between two nodes where several connect
+them. ``shortest`` is the path of minimum length.
 """
 
 from __future__ import annotations
@@ -21,7 +26,8 @@ from optcp.errors import InputError, closest
 from optcp.topology import units
 from optcp.topology.arcs import paired
 from optcp.topology.base import FIELDS, Format
-from optcp.topology.model import Demand, Link, Network, Node, Reading
+from optcp.topology.fibres import with_lengths
+from optcp.topology.model import Demand, Fibre, Link, Network, Node, Reading
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -35,6 +41,7 @@ NODE = ("name", "node", "id", "city")
 LONGITUDE, LATITUDE = ("longitude", "lon", "lng"), ("latitude", "lat")
 RATE = ("rate", "capacity", "bandwidth", "speed")
 DELAY, LENGTH, COST, LOSS = ("delay", "latency"), ("length", "distance"), ("cost", "metric"), ("loss", "loss ratio")
+OVER, DUCT, WAVELENGTHS = ("over",), ("duct",), ("wavelengths",)
 RISKS, ALIASES, NAME = ("risks", "risk", "srlg", "srlgs"), ("aliases",), ("name", "link")
 DIRECTED = ("directed",)
 SPECIAL = re.compile(r"[\",;#\t]")
@@ -42,6 +49,9 @@ SPECIAL = re.compile(r"[\",;#\t]")
 
 VOLUME, WEIGHT = ("volume", "demand", "traffic", "rate"), ("weight", "volume", "demand", "traffic", "value")
 """Names of columns."""
+
+MOST_WAVELENGTHS = 10_000
+"""Maximum number of wavelengths of a fibre."""
 
 MOST = {"cost": Decimal(10) ** 18, "loss": Decimal(1)}
 
@@ -176,16 +186,20 @@ def read(source: Source) -> Network:
             notes.append("`demands.csv` has times of day: `optcp outage` reads such a file with `--demands`")
         else:
             demands = [_demand(file, row, index) for row in table]
+    fibres = _fibres(source)
+    found, unused = _laid(found, [_first(row, OVER) for row in links], fibres, list(nodes))
+    notes += unused
     assumed = []
     if any(demand.weight is not None for demand in demands):
         assumed.append("demands without a unit are weights")
-    network = Network(tuple(nodes.values()), tuple(found), tuple(demands), reading=Reading("csv", tuple(ignored)))
+    reading = Reading("csv", tuple(ignored))
+    network = Network(tuple(nodes.values()), tuple(found), tuple(demands), reading=reading, fibres=fibres)
     return paired(source.file, network.noted(assumed=tuple(assumed), notes=tuple(notes)))
 
 
 def _link_words() -> tuple[str, ...]:
     both = (*RATE, *DELAY, *COST, *LOSS)
-    return (*FROM, *TO, *NAME, *LENGTH, *RISKS, *DIRECTED, *both, *(f"reverse {word}" for word in both))
+    return (*FROM, *TO, *NAME, *LENGTH, *RISKS, *OVER, *DIRECTED, *both, *(f"reverse {word}" for word in both))
 
 
 def _unused(columns: Sequence[str], known: Sequence[str]) -> list[str]:
@@ -253,6 +267,65 @@ def _link(file: str, row: Row, columns: Sequence[str], index: Mapping[str, int])
     )
 
 
+def _fibres(source: Source) -> tuple[Fibre, ...]:
+    """Return the fibres of ``fibres.csv``; none without the file."""
+    if (content := source.beside("fibres.csv")) is None:
+        return ()
+    file = posixpath.join(posixpath.dirname(source.file), "fibres.csv")
+    names, table = _table(file, content)
+    for words in (FROM, TO):
+        _need(file, names, words)
+    found = []
+    for row in table:
+        length, delay = _first(row, LENGTH), _first(row, DELAY)
+        if (length is None) == (delay is None):
+            raise _end(file, row, FROM).wrong("a fibre with either a length or a delay")
+        wavelengths, name, duct = (_first(row, words) for words in (WAVELENGTHS, NAME, DUCT))
+        count = None if wavelengths is None else wavelengths.number("number of wavelengths")
+        if wavelengths is not None and (not count or count % 1 or count > MOST_WAVELENGTHS):
+            raise wavelengths.wrong(f"a whole number from 1 to {MOST_WAVELENGTHS}")
+        found.append(
+            Fibre(
+                (_end(file, row, FROM).text, _end(file, row, TO).text),
+                "" if name is None else name.text,
+                None if length is None else replace(length, unit=length.unit or "km").quantity("length"),
+                None if delay is None else delay.quantity("delay"),
+                "" if duct is None else duct.text,
+                None if count is None else int(count),
+            )
+        )
+    return tuple(found)
+
+
+def _laid(
+    links: Sequence[Link], cells: Sequence[Cell | None], fibres: Sequence[Fibre], nodes: Sequence[str]
+) -> tuple[list[Link], list[str]]:
+    """Return the links with their paths over fibres, and notes."""
+    if not fibres:
+        note = "column `over` is not used: there is no `fibres.csv` next to the file"
+        return list(links), [note] if any(cells) else []
+    laid = [
+        link if cell is None else replace(link, over=_over(cell, fibres))
+        for link, cell in zip(links, cells, strict=True)
+    ]
+    return with_lengths(laid, fibres, nodes), []
+
+
+def _over(cell: Cell, fibres: Sequence[Fibre]) -> tuple[str, ...]:
+    """Return the path of a link over fibres; empty for the shortest path."""
+    if cell.text.lower() == "shortest":
+        return ()
+    parts = tuple(part.strip() for part in cell.text.split(";") if part.strip())
+    known = {name for one in fibres for name in (*one.ends, one.name)}
+    for part in parts:
+        if part not in known:
+            close = closest(part, known)
+            raise cell.wrong(
+                "optical nodes and fibres of `fibres.csv`" + (f"; did you mean `{close}`?" if close else "")
+            )
+    return parts
+
+
 def _two(row: Row, columns: Sequence[str], words: Sequence[str]) -> tuple[Cell | None, Cell | None]:
     there = _first(row, words)
     reverse = [f"reverse {word}" for word in words]
@@ -280,7 +353,8 @@ def write(network: Network) -> dict[str, bytes]:
         for way in (0, 1):
             row += [_text(link.rates[way]), _text(link.delays[way]), _text(link.costs[way]), _text(link.losses[way])]
         length = "" if link.length_mm is None else units.plain(Decimal(link.length_mm).scaleb(-6))
-        links.append([*row, length, ";".join(link.risks), "yes" if link.directed else ""])
+        over = "" if link.over is None else ";".join(link.over) or "shortest"
+        links.append([*row, length, ";".join(link.risks), "yes" if link.directed else "", over])
     demands: list[list[object]] = [["from", "to", "volume (bps)", "weight"]]
     for demand in network.demands:
         a, b = (network.nodes[end].name for end in demand.ends)
@@ -288,6 +362,12 @@ def write(network: Network) -> dict[str, bytes]:
     files = {"nodes.csv": nodes, "links.csv": links}
     if network.demands:
         files["demands.csv"] = demands
+    if network.fibres:
+        files["fibres.csv"] = [list(FIBRE_COLUMNS)]
+        for one in network.fibres:
+            length = "" if one.length_mm is None else units.plain(Decimal(one.length_mm).scaleb(-6))
+            row = [*one.ends, one.name, length, _text(one.delay_ps), one.duct, _text(one.wavelengths)]
+            files["fibres.csv"].append(row)
     return {
         name: "".join(",".join(map(_quoted, row)) + "\n" for row in table).encode() for name, table in files.items()
     }
@@ -299,7 +379,8 @@ def _quoted(cell: object) -> str:
 
 
 WRITTEN = ("from", "to", "name", "rate (bps)", "delay (ps)", "cost", "loss", "reverse rate (bps)", "reverse delay (ps)",
-           "reverse cost", "reverse loss", "length (km)", "risks", "directed")  # fmt: skip
+           "reverse cost", "reverse loss", "length (km)", "risks", "directed", "over")  # fmt: skip
+FIBRE_COLUMNS = ("from", "to", "name", "length (km)", "delay (ps)", "duct", "wavelengths")
 
 
 def _text(value: Decimal | int | None) -> str:
@@ -313,12 +394,12 @@ def prepare(network: Network) -> Network:
 
 FORMAT = Format(
     name="csv",
-    title="CSV: `links.csv`, `nodes.csv`, `demands.csv`",
+    title="CSV: `links.csv`, `nodes.csv`, `demands.csv`, `fibres.csv`",
     suffixes=(".csv", ""),
     detects=detects,
     read=read,
-    reads="columns `from`, `to`, `name`, `rate`, `delay`, `cost`, `loss`, `length`, `risks`, `directed`; also "
-    "`reverse rate`; coordinates and aliases of nodes; demands in a unit or as weights",
+    reads="columns `from`, `to`, `name`, `rate`, `delay`, `cost`, `loss`, `length`, `risks`, `directed`, `over`; also "
+    "`reverse rate`. Fibres; coordinates and aliases of nodes; demands in a unit or as weights",
     ignores="other columns, unless `rate`, `delay` or `cost` names one",
     write=write,
     holds=frozenset(FIELDS) - {"modules"},

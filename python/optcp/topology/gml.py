@@ -118,5 +118,5 @@ FORMAT = Format(
     reads="names, coordinates, lengths, rates and delays with a unit, costs, losses, shared risks, both directions",
     ignores="other attributes, unless `rate`, `delay` or `cost` names one; nested graphs are refused",
     write=write,
-    holds=frozenset(FIELDS) - {"modules", "volumes", "weights"},
+    holds=frozenset(FIELDS) - {"fibres", "modules", "volumes", "weights"},
 )

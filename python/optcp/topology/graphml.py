@@ -178,5 +178,5 @@ FORMAT = Format(
     reads="as GML; labels drawn by yEd; `LinkSpeedRaw`, or `LinkSpeed` with `LinkSpeedUnits`",
     ignores="other attributes, unless `rate`, `delay` or `cost` names one; drawings; nested graphs are refused",
     write=write,
-    holds=frozenset(FIELDS) - {"modules", "volumes", "weights"},
+    holds=frozenset(FIELDS) - {"fibres", "modules", "volumes", "weights"},
 )

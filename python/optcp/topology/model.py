@@ -82,6 +82,34 @@ class Module:
 
 
 @dataclass(frozen=True)
+class Fibre:
+    """Fibre between two optical nodes.
+
+    Attributes
+    ----------
+    ends
+        Names of the optical nodes; nodes of the network have the same name.
+    name
+        Name in the file, empty without one.
+    length_mm
+        Length in mm.
+    delay_ps
+        Propagation delay in ps, None if it follows from the length.
+    duct
+        Name of the duct, empty without one.
+    wavelengths
+        Maximum number of lightpaths, None without a limit.
+    """
+
+    ends: tuple[str, str]
+    name: str = ""
+    length_mm: int | None = None
+    delay_ps: int | None = None
+    duct: str = ""
+    wavelengths: int | None = None
+
+
+@dataclass(frozen=True)
 class Link:
     """Link between two nodes.
 
@@ -103,6 +131,8 @@ class Link:
         Loss ratios, from 0 to 1.
     risks
         Names of shared risks.
+    over
+        Path over fibres, as names of optical nodes and fibres; empty for the shortest path, None without fibres.
     directed
         Whether the link leads from the first end to the second only.
     modules
@@ -119,6 +149,7 @@ class Link:
     costs: Both[Decimal] = NO_DECIMALS
     losses: Both[Decimal] = NO_DECIMALS
     risks: tuple[str, ...] = ()
+    over: tuple[str, ...] | None = None
     directed: bool = False
     modules: tuple[Module, ...] = ()
     attributes: Attributes = field(default_factory=dict, compare=False, repr=False)
@@ -177,7 +208,7 @@ class Reading:
 
 @dataclass(frozen=True)
 class Network:
-    """Nodes, links and demands of a file.
+    """Nodes, links, demands and fibres of a file.
 
     Attributes
     ----------
@@ -185,6 +216,8 @@ class Network:
         Name of the network in the file, empty without one.
     reading
         How the file was read.
+    fibres
+        Fibres under the links.
     """
 
     nodes: tuple[Node, ...]
@@ -192,6 +225,7 @@ class Network:
     demands: tuple[Demand, ...] = ()
     name: str = field(default="", compare=False)
     reading: Reading = field(default_factory=Reading, compare=False)
+    fibres: tuple[Fibre, ...] = ()
 
     def noted(
         self, *, ignored: tuple[str, ...] = (), assumed: tuple[str, ...] = (), notes: tuple[str, ...] = ()

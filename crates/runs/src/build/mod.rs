@@ -5,6 +5,7 @@ mod bundles;
 mod bursts;
 mod drawn;
 mod forwarding;
+mod lightpaths;
 mod places;
 mod planned;
 mod protection;
@@ -76,7 +77,8 @@ pub(crate) fn world(
         return None;
     }
     let streams = Streams::new(seed);
-    let plan = &*drawn::draw_flows(drawn_failures(plan, streams), streams);
+    let (plan, delays) = lightpaths::recovered(drawn_failures(plan, streams));
+    let plan = &*drawn::draw_flows(plan, streams);
     let mut paths = Paths::default();
     let tables = Tables::lay(plan, seed, &mut paths);
     let written = plan.forwarding.as_ref().map(|one| forwarding::lay(plan, one, &mut paths));
@@ -97,7 +99,7 @@ pub(crate) fn world(
         traffic::datagrams(full, streams, &mut paths, &mut entrances, entries.as_ref(), go_on)?;
     let ports = ports(plan, &classes(full), streams);
     let (mut controls, mut switches, failed) =
-        controls(plan, &ports, streams, &mut paths, &mut entrances);
+        controls(plan, &ports, delays, streams, &mut paths, &mut entrances);
     controls.extend(rewritten.unwrap_or_default());
     let mut routing = None;
     if let Some((mut tables, plan_of)) = tables.zip(plan.routing.as_ref()) {
@@ -145,22 +147,31 @@ pub(crate) fn world(
 
 /// Returns the plan with the failure times of this run.
 fn drawn_failures(plan: &Plan, streams: Streams) -> Cow<'_, Plan> {
-    let mut plan = Cow::Borrowed(plan);
-    if plan.failures.iter().any(|failure| failure.process.is_some()) {
-        let stop = plan.stop;
-        let failures = &mut plan.to_mut().failures;
-        *failures = failures.iter().flat_map(|failure| recurring(failure, stop, streams)).collect();
+    let is_drawn = |one: &FailurePlan| one.process.is_some() || one.later != Spread::ZERO;
+    let of_fibres = plan.optical.iter().flat_map(|optical| &optical.failures);
+    if !plan.failures.iter().chain(of_fibres).any(is_drawn) {
+        return Cow::Borrowed(plan);
     }
-    for i in 0..plan.failures.len() {
-        let FailurePlan { ref later, entry, .. } = plan.failures[i];
-        if *later != Spread::ZERO {
-            let later = draw(later, streams, || format!("failures/{entry}/later"));
-            let failure = &mut plan.to_mut().failures[i];
-            failure.at = failure.at + later;
-            failure.repair = failure.repair.map(|repair| repair + later);
-        }
+    let mut plan = plan.clone();
+    let of_fibres = plan.optical.iter_mut().map(|optical| &mut optical.failures);
+    for failures in of_fibres.chain([&mut plan.failures]) {
+        *failures = drawn_times(failures, plan.stop, streams);
     }
-    plan
+    Cow::Owned(plan)
+}
+
+/// Returns failures at the times of a run.
+fn drawn_times(failures: &[FailurePlan], stop: Time, streams: Streams) -> Vec<FailurePlan> {
+    let drawn = failures.iter().flat_map(|failure| recurring(failure, stop, streams));
+    let delayed = drawn.map(|failure| {
+        let FailurePlan { ref later, entry, at, repair, .. } = failure;
+        let later = match *later == Spread::ZERO {
+            true => Duration::ZERO,
+            false => draw(later, streams, || format!("failures/{entry}/later")),
+        };
+        FailurePlan { at: at + later, repair: repair.map(|repair| repair + later), ..failure }
+    });
+    delayed.collect()
 }
 
 /// Returns the failures of a random process in a run, in order; all links of an entry fail together.
@@ -208,6 +219,7 @@ fn classes(plan: &Plan) -> Arc<[u8]> {
 fn ports(plan: &Plan, classes: &Arc<[u8]>, streams: Streams) -> Vec<PortConfig> {
     let mut ports = Vec::with_capacity(2 * plan.links.len());
     let moved = planned::moved(plan);
+    let recovers = lightpaths::moved(plan);
     for (number, link) in plan.links.iter().enumerate() {
         let own = draw(&link.directions[0].delay, streams, || format!("links/{}/delay", link.name));
         let over = link.over.iter().fold(own, |sum, &hop| sum + delay_of(&ports, hop));
@@ -220,7 +232,8 @@ fn ports(plan: &Plan, classes: &Arc<[u8]>, streams: Streams) -> Vec<PortConfig> 
         };
         let ways = [(there, ""), (back, "/back")];
         for (direction, (port, (delay, way))) in link.directions.iter().zip(ways).enumerate() {
-            let jitter = (port.jitter != Spread::ZERO).then(|| {
+            // Jitter of zero keeps packets in order when a lightpath returns to a shorter path.
+            let jitter = (port.jitter != Spread::ZERO || recovers.contains(&number)).then(|| {
                 let name = format!("links/{}/jitter{way}", link.name);
                 Jitter::new(port.jitter.clone(), port.overtaking, streams.stream(&name))
             });
@@ -342,15 +355,16 @@ fn flows(
     plan.flows.iter().filter_map(spec).collect()
 }
 
-/// Returns failures, then switchovers, in order of time.
+/// Returns failures, then switchovers, in order of time. Changes of `delays` come first.
 fn controls(
     plan: &Plan,
     ports: &[PortConfig],
+    delays: Vec<Control>,
     streams: Streams,
     paths: &mut Paths,
     entrances: &mut Entrances,
 ) -> (Vec<Control>, Vec<Switched>, Vec<Failed>) {
-    let (mut controls, mut failed) = (Vec::new(), Vec::new());
+    let (mut controls, mut failed) = (delays, Vec::new());
     let (mut switched, mut switches) = protection::protect(plan, ports, streams, paths, entrances);
     let cuts = protection::emulated_cuts(&switched);
     for hop in all_hops(plan) {

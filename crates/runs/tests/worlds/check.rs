@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use optcp_des::Streams;
 use optcp_runs::{Cancel, Data, Engine, Run, RunOptions, Series, Table, run_branches};
 use optcp_scenario::{
-    Diagnostic, Graph, GraphLink, Library, LinkRisks, LinkValues, Matrix, Reference,
-    ReferenceResolver, Rows, Scenario, Values,
+    Diagnostic, Graph, GraphFibre, GraphFibres, GraphLink, Library, LinkRisks, LinkValues, Matrix,
+    Reference, ReferenceResolver, Rows, Scenario, Values,
 };
 use toml::Value;
 
@@ -72,6 +72,24 @@ impl ReferenceResolver for Atlas {
 
     fn link_risks(&self, _: Reference<'_>) -> Result<LinkRisks, String> {
         Ok(vec![("zz-duct".to_owned(), vec![0, 1]), ("zz-bridge".to_owned(), vec![3])])
+    }
+
+    /// Returns a fibre per link, and a longer detour in a duct with the first one.
+    fn fibres(&self, _: Reference<'_>) -> Result<GraphFibres, String> {
+        let name = |town: usize| TOWNS[town].to_owned();
+        let fibre = |(at, ends): (usize, [usize; 2])| GraphFibre {
+            ends: ends.map(name),
+            name: Some(format!("fibre{at}")),
+            length_mm: Some(100_000_000),
+            duct: (at == 0).then(|| "duct".to_owned()),
+            ..GraphFibre::default()
+        };
+        let mut fibres: Vec<GraphFibre> = ROADS.into_iter().enumerate().map(fibre).collect();
+        let detour = [name(ROADS[0][0]), name(ROADS[0][1])];
+        let duct = Some("duct".to_owned());
+        let (name, delay_ps) = (Some("detour".to_owned()), Some(700_000_000));
+        fibres.push(GraphFibre { ends: detour, name, delay_ps, duct, ..GraphFibre::default() });
+        Ok((fibres, (0..ROADS.len()).map(|link| (link > 0).then(Vec::new)).collect()))
     }
 
     fn matrix(&self, _: &str) -> Result<Matrix, String> {

@@ -5,8 +5,8 @@ use optcp_units::Time;
 
 use crate::plan::{
     ArrivalsPlan, BurstsPlan, CorePlan, DrawnPlan, FailurePlan, FlowPlan, ForwardingPlan, LossPlan,
-    MeasurePlan, ObservePlan, Plan, ProtectionPlan, RiskPlan, RoutingPlan, SchedulePlan,
-    TrafficPlan,
+    MeasurePlan, ObservePlan, OpticalPlan, Plan, ProtectionPlan, RiskPlan, RoutingPlan,
+    SchedulePlan, TrafficPlan,
 };
 
 use super::network::Network;
@@ -18,6 +18,7 @@ pub(super) struct Draft {
     pub(super) stop: Time,
     pub(super) end_with_flows: bool,
     pub(super) measure: Option<MeasurePlan>,
+    pub(super) optical: Option<OpticalPlan>,
     pub(super) core: Option<CorePlan>,
     pub(super) bursts: Vec<BurstsPlan>,
     pub(super) routing: Option<RoutingPlan>,
@@ -58,6 +59,7 @@ impl Draft {
             risks: self.risks,
             links: network.links,
             bundles: network.bundles,
+            optical: self.optical,
             core: self.core,
             bursts: self.bursts,
             routing: self.routing,

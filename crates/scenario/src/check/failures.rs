@@ -54,11 +54,36 @@ pub(super) fn failures(
             }
         }
         let kept = entry.packets == Some(FailedPackets::Kept);
+        let fibres = fibres(entry, plan);
+        let of_fibre = !fibres.is_empty();
+        if let Some(optical) = &mut plan.optical {
+            let failure = |link| FailurePlan {
+                link,
+                directions: [true; 2],
+                kept,
+                at,
+                repair,
+                later: if process.is_some() { Spread::ZERO } else { later.clone() },
+                entry: i,
+                process,
+                of_fibre,
+            };
+            optical.failures.extend(fibres.into_iter().map(failure));
+        }
         for (link, directions) in links {
             if process.is_some() {
                 let later = Spread::ZERO;
-                let failure =
-                    FailurePlan { link, directions, kept, at, repair, later, entry: i, process };
+                let failure = FailurePlan {
+                    link,
+                    directions,
+                    kept,
+                    at,
+                    repair,
+                    later,
+                    entry: i,
+                    process,
+                    of_fibre,
+                };
                 plan.failures.push(failure);
                 continue;
             }
@@ -66,7 +91,8 @@ pub(super) fn failures(
                 |instant: Time, end: Option<Time>| end.is_none_or(|end| instant <= end);
             let overlap = plan.failures.iter().find(|other| {
                 let other_ends = other.repair.map(|repair| repair + other.later.long());
-                let once = other.link == link && other.process.is_none();
+                let single = !(of_fibre || other.of_fibre);
+                let once = other.link == link && other.process.is_none() && single;
                 once && before_end(at, other_ends) && before_end(other.at, ends)
             });
             if let Some(other) = overlap {
@@ -85,9 +111,16 @@ pub(super) fn failures(
                 later: later.clone(),
                 entry: i,
                 process,
+                of_fibre,
             });
         }
     }
+}
+
+/// Returns the fibres that fail.
+fn fibres(entry: &FailureEntry, plan: &Draft) -> Vec<usize> {
+    let risk = plan.risks.iter().find(|risk| entry.risk.as_ref() == Some(&risk.name));
+    risk.map(|risk| risk.fibres.clone()).unwrap_or_default()
 }
 
 /// Returns the failing links with their directions: one link, several links, or all links of a node.
@@ -117,7 +150,7 @@ fn failing(
                 let place = place!["failures", i, "risk"];
                 problems
                     .at(place, format!("unknown risk `{name}`"))
-                    .label("not in [[risks]]")
+                    .label("not in [[risks]], and not a fibre or duct")
                     .help(help);
                 return Vec::new();
             };

@@ -22,6 +22,7 @@ mod mahimahi;
 mod measure;
 mod network;
 mod observe;
+mod optical;
 mod outages;
 mod pairs;
 mod places;
@@ -73,6 +74,7 @@ pub(crate) fn plan(file: &File, library: &Library, problems: &mut Problems<'_>) 
     topology::topology(file, library, &mut network, problems);
     network.nodes(file, problems);
     network.links(file, problems);
+    optical::optical(file, library, &mut plan, &mut network, problems);
     network.voqs(file, problems);
     network.bundles(file, problems);
     fibres::core(file, &mut plan, &mut network, problems);
@@ -85,6 +87,7 @@ pub(crate) fn plan(file: &File, library: &Library, problems: &mut Problems<'_>) 
     queue_limits::resolve(&plan, &mut network, problems);
     failures::failures(file, &mut plan, &mut network, problems);
     schedules::schedules(file, library, &mut plan, &mut network, problems);
+    optical::scheduled(&plan, &network, problems);
     protection::protections(file, &mut plan, &mut network, problems);
     losses::losses(file, &mut plan, &mut network, problems);
     bursts::bursts(file, &mut plan, &mut network, problems);

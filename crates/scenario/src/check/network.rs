@@ -368,7 +368,7 @@ impl Network {
         }
         let port = PortPlan {
             rate: entry.rate.0,
-            delay: entry.delay.0.clone(),
+            delay: entry.delay.as_ref().map_or(Spread::ZERO, |delay| delay.0.clone()),
             jitter: additional_delay(entry.jitter.as_ref()),
             overtaking: entry.overtaking == Some(true),
             queue: buffers::limit(&entry.queue),
@@ -498,8 +498,25 @@ impl Network {
 }
 
 fn check_delays(i: usize, entry: &LinksEntry, file: &File, problems: &mut Problems<'_>) {
+    let place = place!["links", i];
+    match (&entry.delay, &entry.over) {
+        (None, None) => {
+            problems.at(place, "`delay` is missing").label("this needs `delay`, or `over`");
+        }
+        (Some(_), Some(_)) => {
+            problems
+                .at(place!["links", i, "delay"], "`delay` is not used here")
+                .label("fibres of `over` set the delay");
+        }
+        (None, Some(_)) if entry.reverse.delay.is_some() => {
+            problems
+                .at(place!["links", i, "reverse", "delay"], "`delay` is not used here")
+                .label("fibres of `over` set the delay");
+        }
+        _ => {}
+    }
     let delays = [
-        (Some(&entry.delay), place!["links", i, "delay"]),
+        (entry.delay.as_ref(), place!["links", i, "delay"]),
         (entry.reverse.delay.as_ref(), place!["links", i, "reverse", "delay"]),
         (entry.jitter.as_ref(), place!["links", i, "jitter"]),
         (entry.reverse.jitter.as_ref(), place!["links", i, "reverse", "jitter"]),

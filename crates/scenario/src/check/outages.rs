@@ -100,6 +100,7 @@ impl Outages {
                 later: Spread::ZERO,
                 entry: behind + entry,
                 process: None,
+                of_fibre: false,
             });
         }
     }

@@ -27,12 +27,20 @@ pub(super) fn risks(
     problems: &mut Problems<'_>,
 ) {
     let of_file = std::mem::take(&mut network.of_file.risks);
-    plan.risks.extend(of_file.into_iter().map(|(name, links)| RiskPlan { name, links }));
+    for (name, links) in of_file {
+        if plan.risks.iter().any(|risk| risk.name == name) {
+            problems.at(
+                place!["topology", "risks"],
+                format!("risk `{name}` is also a fibre or a duct"),
+            );
+        }
+        plan.risks.push(RiskPlan { name, links, fibres: Vec::new() });
+    }
     let avoided = file.routing.as_ref().is_some_and(|table| table.protect == Some(Protect::Risk));
     if avoided && file.risks.is_empty() && plan.risks.is_empty() {
         problems
             .at(place!["routing", "protect"], "backups avoid shared risks, and there are none")
-            .label("needs [[risks]]");
+            .label("needs [[risks]], or fibres");
     }
     for (i, entry) in file.risks.iter().enumerate() {
         check_name(&entry.name, place!["risks", i, "name"], problems);
@@ -46,7 +54,7 @@ pub(super) fn risks(
             (Some(links), (None, None), (None, None)) => {
                 let links = listed(place!["risks", i, "links"], links, network, problems);
                 let links = links.into_iter().map(|hop| hop.0).collect();
-                plan.risks.push(RiskPlan { name: entry.name.clone(), links });
+                plan.risks.push(RiskPlan { name: entry.name.clone(), links, fibres: Vec::new() });
             }
             (None, (Some(near), Some(within)), (None, None)) => {
                 let centres = nodes(near, place!["risks", i, "near"], network, problems);
@@ -55,7 +63,11 @@ pub(super) fn risks(
                         EVERY => format!("{}-{}", entry.name, network.nodes[centre]),
                         _ => entry.name.clone(),
                     };
-                    RiskPlan { name, links: links_near(centre, within.0, network) }
+                    RiskPlan {
+                        name,
+                        links: links_near(centre, within.0, network),
+                        fibres: Vec::new(),
+                    }
                 }));
             }
             (None, (None, None), (Some(node), Some(within))) => {
@@ -148,7 +160,7 @@ fn ducts(
                 std::iter::once(plain.clone()).chain(numbered).filter(|name| !names.contains(name));
             let name = free.next().expect("one of so many is free");
             names.insert(name.clone());
-            risks.push(RiskPlan { name, links: links.to_vec() });
+            risks.push(RiskPlan { name, links: links.to_vec(), fibres: Vec::new() });
         }
     }
 }

@@ -82,12 +82,12 @@ fn costs(file: &File, network: &mut Network, problems: &mut Problems<'_>) {
         let both = (entry.cost, place!["links", i, "cost"]);
         let own = (entry.reverse.cost, place!["links", i, "reverse", "cost"]);
         let back = if own.0.is_some() { own } else { both };
-        let delay_back = entry.reverse.delay.as_ref().unwrap_or(&entry.delay);
-        let ways = [(both, &entry.delay), (back, delay_back)];
-        for (direction, (written, delay)) in ways.into_iter().enumerate() {
-            let Some(cost) = cost(file, written, &delay.0, problems) else { break };
-            let of_entry = network.links.iter_mut().filter(|link| link.entry == Some(i));
-            of_entry.for_each(|link| link.costs[direction] = cost);
+        'entry: for link in network.links.iter_mut().filter(|link| link.entry == Some(i)) {
+            for (direction, written) in [both, back].into_iter().enumerate() {
+                let delay = &link.directions[direction].delay;
+                let Some(cost) = cost(file, written, delay, problems) else { break 'entry };
+                link.costs[direction] = cost;
+            }
         }
     }
 }

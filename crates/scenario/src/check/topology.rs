@@ -5,7 +5,7 @@ use optcp_units::Duration;
 use crate::library::{GraphLink, Library, Reference};
 use crate::plan::Spread;
 use crate::problem::Problems;
-use crate::schema::{Delay, File, LinksEntry, Reverse, Speed, TopologyTable};
+use crate::schema::{Delay, File, LinksEntry, Reverse, Span, Speed, TopologyTable};
 use crate::tree::{Step, place};
 
 use super::link_values::{Columns, Source};
@@ -25,16 +25,16 @@ pub(super) fn topology(
     problems: &mut Problems<'_>,
 ) {
     let Some(table) = &file.topology else { return };
-    let (reference, place) = match (&table.name, &table.file) {
-        (Some(name), None) => (Reference::Name(name), place!["topology", "name"]),
-        (None, Some(path)) => (Reference::File(path), place!["topology", "file"]),
-        _ => {
-            problems
-                .at(place!["topology"], "name of the network is not clear")
-                .label("needs either `name` or `file`");
-            network.incomplete = true;
-            return;
-        }
+    let Some(reference) = reference(table) else {
+        problems
+            .at(place!["topology"], "name of the network is not clear")
+            .label("needs either `name` or `file`");
+        network.incomplete = true;
+        return;
+    };
+    let place = match reference {
+        Reference::Name(_) => place!["topology", "name"],
+        Reference::File(_) => place!["topology", "file"],
     };
     let delay = table.delay.as_ref().and_then(|delay| delay.0.all());
     if delay.is_some() && table.delay_per_km.is_some() {
@@ -97,6 +97,22 @@ pub(super) fn topology(
     network.of_file = columns;
 }
 
+/// Returns the network that `[topology]` names; `None` if it names none or two.
+pub(super) fn reference(table: &TopologyTable) -> Option<Reference<'_>> {
+    match (&table.name, &table.file) {
+        (Some(name), None) => Some(Reference::Name(name)),
+        (None, Some(path)) => Some(Reference::File(path)),
+        _ => None,
+    }
+}
+
+/// Returns the propagation delay of a length in millimetres.
+pub(super) fn travel(mm: u64, per_km: Option<Span>) -> Duration {
+    let per_km = per_km.map_or(PER_KM, |span| span.0);
+    let ps = (u128::from(mm) * u128::from(per_km.as_ps()) + MM_A_KM / 2) / MM_A_KM;
+    Duration::from_ps(u64::try_from(ps).unwrap_or(u64::MAX))
+}
+
 /// Returns the `[[links]]` entry that corresponds to a link.
 fn entry(
     table: &TopologyTable,
@@ -111,17 +127,12 @@ fn entry(
         (None, Some(&[Some(there), Some(back)])) => (Speed(there), Some(Speed(back))),
         (rate, _) => (*rate?, None),
     };
-    let per_km = table.delay_per_km.map_or(PER_KM, |span| span.0);
-    let travel = |mm: u64| {
-        let ps = (u128::from(mm) * u128::from(per_km.as_ps()) + MM_A_KM / 2) / MM_A_KM;
-        Duration::from_ps(u64::try_from(ps).unwrap_or(u64::MAX))
-    };
     let [there, back] = of_file;
     let given = there.or_else(|| table.delay.as_ref().and_then(|delay| delay.0.all().cloned()));
     let delay = match (given, link.length_mm) {
         (Some(delay), _) => delay,
         (None, Some(mm)) => {
-            let delay = travel(mm);
+            let delay = travel(mm, table.delay_per_km);
             if delay > Duration::LONGEST {
                 let [a, b] = link.ends.map(|node| &names[node]);
                 let message =
@@ -149,7 +160,8 @@ fn entry(
         mesh: None,
         name: link.name.clone(),
         rate,
-        delay,
+        delay: Some(delay),
+        over: None,
         jitter: None,
         overtaking: None,
         queue: table.queue.clone(),

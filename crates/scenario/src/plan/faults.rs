@@ -105,6 +105,8 @@ pub struct FailurePlan {
     pub entry: usize,
     /// Instead of `at` and `repair`: mean times to failure and to repair, exponentially distributed.
     pub process: Option<[Duration; 2]>,
+    /// `true`: a fibre of the link fails. A run replaces such failures, since lightpaths may recover earlier.
+    pub of_fibre: bool,
 }
 
 /// Shared risk link group.
@@ -114,6 +116,8 @@ pub struct RiskPlan {
     pub name: String,
     /// Links, as indices.
     pub links: Vec<usize>,
+    /// Fibres of `[optical]`, as indices; empty if the links fail themselves.
+    pub fibres: Vec<usize>,
 }
 
 /// Failure detection by the adjacent nodes.

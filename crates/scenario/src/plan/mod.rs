@@ -4,6 +4,7 @@ mod faults;
 mod flows;
 mod forwarding;
 mod observe;
+mod optical;
 mod planned;
 
 use optcp_net::{Discipline, Hashing, QueueKind};
@@ -23,6 +24,7 @@ pub use forwarding::{ForwardingPlan, ForwardingStep};
 pub use observe::{MeasurePlan, ObserveKind, ObservePlan};
 pub use optcp_des::{Shape, Spread};
 pub use optcp_routing::DirectedLink;
+pub use optical::OpticalPlan;
 pub use planned::{ChangePlan, SchedulePlan, StepPlan, VoqPlan, WayPlan};
 
 /// Queue limit, including the packet in transmission.
@@ -86,6 +88,8 @@ pub struct Plan {
     pub risks: Vec<RiskPlan>,
     /// Bundles.
     pub bundles: Vec<BundlePlan>,
+    /// Fibres under the links; `None` without any.
+    pub optical: Option<OpticalPlan>,
     /// Settings of burst switches; `None` without fibres.
     pub core: Option<CorePlan>,
     /// Links over which packets travel in bursts, in the order of the file.
@@ -305,6 +309,11 @@ impl Plan {
     /// Returns the maximum RTT of a full segment of a flow and its ACK without queueing.
     pub(crate) fn round_trip(&self, flow: &FlowPlan) -> Duration {
         round_trip(&self.links, flow.tcp.map(|tcp| &self.tcp[tcp].1), &flow.hops)
+    }
+
+    /// Returns whether the optical layer may end a failure before its repair.
+    pub(crate) fn may_recover(&self, failure: &FailurePlan) -> bool {
+        self.optical.as_ref().is_some_and(|optical| optical.may_recover(failure))
     }
 
     /// Returns the fibres of the burst-switched core, with the two directions of each next to each other.

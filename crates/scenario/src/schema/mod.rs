@@ -4,6 +4,7 @@ mod bundle;
 mod burst;
 mod flows;
 mod list_or;
+mod optical;
 mod planned;
 mod protection;
 mod queue;
@@ -24,6 +25,7 @@ pub(crate) use bundle::BundleEntry;
 pub(crate) use burst::{BurstsEntry, CoreTable};
 pub(crate) use flows::{Chosen, FlowsEntry, Metric, PairsTable, Weights};
 pub(crate) use list_or::ListOr;
+pub(crate) use optical::{FoundLightpath, OpticalTable};
 pub(crate) use planned::{
     ChangeEntry, DelayCourse, Directions, EceFlag, GeneratorEntry, GeneratorKind, LinkState,
     Phases, ScheduleEntry, ScheduleForm, Transmitter, VoqEntry,
@@ -108,6 +110,8 @@ sections! {
         /// Bundles of parallel links that routing treats as one link.
         #[schemars(default)]
         bundles: Vec<BundleEntry>,
+        /// Fibres under the links.
+        optical: Option<OpticalTable>,
         /// Settings of optical burst switches.
         core: Option<CoreTable>,
         /// Links and routes over which packets travel in bursts.
@@ -209,8 +213,11 @@ pub(crate) struct LinksEntry {
     pub count: Option<Count>,
     /// Rate of each direction.
     pub rate: Speed,
-    /// Propagation delay of both directions. A distribution is drawn once per link.
-    pub delay: Delay,
+    /// Propagation delay of both directions. A distribution is drawn once per link. Required without `over`.
+    pub delay: Option<Delay>,
+    /// Instead of `delay`: optical nodes of a path over fibres of `[optical]`, or `shortest`. The name of a fibre
+    /// stands between two nodes where several connect them.
+    pub over: Option<ListOr<FoundLightpath>>,
     /// Additional delay, drawn per packet: a duration (uniform from 0 to this value) or a distribution.
     /// Default: `0 s`.
     pub jitter: Option<Delay>,

@@ -149,6 +149,8 @@ pub(crate) struct TopologyTable {
     pub loss: Option<FromFile>,
     /// `file`: the shared risks of the file, as `[[risks]]`. Default: none.
     pub risks: Option<FromFile>,
+    /// `file`: the fibres of the file as `[optical]`, with the paths of links over them. Default: no fibres.
+    pub fibres: Option<FromFile>,
     /// Capacity per link direction that backups may reserve, in addition to `rate`. Default: unlimited.
     pub spare: Option<Speed>,
 }

@@ -114,7 +114,7 @@ impl Finder<'_> {
             if guarded.contains(&flow.group) {
                 open.insert(group);
             }
-            if failure.repair.is_none() && failure.process.is_none() {
+            if failure.repair.is_none() && failure.process.is_none() && !plan.may_recover(failure) {
                 bare.insert(group);
             }
         }

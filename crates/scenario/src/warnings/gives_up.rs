@@ -28,7 +28,9 @@ impl Finder<'_> {
             let stalled = plan.flows.iter().enumerate().filter(|&(index, flow)| {
                 is_linux(plan, flow)
                     && is_cut(plan, index, flow, &links)
-                    && failed.iter().any(|failure| is_long(plan, failure, flow))
+                    && failed
+                        .iter()
+                        .any(|failure| !plan.may_recover(failure) && is_long(plan, failure, flow))
             });
             let groups: BTreeSet<&str> =
                 stalled.map(|(_, flow)| plan.groups[flow.group].as_str()).collect();

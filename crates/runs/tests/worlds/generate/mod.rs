@@ -12,6 +12,7 @@ mod faults;
 mod forwarding;
 mod leaf;
 mod network;
+mod optical;
 mod planned;
 mod senders;
 mod watching;
@@ -85,7 +86,7 @@ pub(crate) fn world(number: u64, schema: &Schema) -> Table {
         table: Table::new(),
     };
     type Part<'s> = (&'static str, fn(&mut Maker<'s>));
-    let parts: [Part<'_>; 13] = [
+    let parts: [Part<'_>; 14] = [
         ("top", Maker::top),
         ("tcp", Maker::tcp),
         ("network", Maker::network),
@@ -93,6 +94,7 @@ pub(crate) fn world(number: u64, schema: &Schema) -> Table {
         ("schedules", Maker::schedules),
         ("risks", Maker::risks),
         ("failures", Maker::failures),
+        ("optical", Maker::optical),
         ("protection", Maker::protection),
         ("losses", Maker::losses),
         ("observe", Maker::observe),

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use optcp_net::Lossy;
+use optcp_optical::lightpath::Recovery;
 use optcp_optical::protection::Revert;
 use optcp_scenario::plan::{Carries, DetectionPlan, FailurePlan, FlowPlan, Loses, Spread};
 use optcp_units::Duration;
@@ -42,6 +43,14 @@ impl Evidence<'_> {
         self.links_fail_when_they_are_to_fail()?;
         self.no_node_switches_too_early()?;
         self.sent_packets_arrive_in_time()
+    }
+
+    /// Returns whether the optical layer may repair the link of a port, or change its delay. The tests of lightpaths
+    /// check the times.
+    fn recovers(&self, port: usize) -> bool {
+        let optical = self.plan.optical.as_ref();
+        let recovers = optical.filter(|one| one.layer.recovery != Recovery::None);
+        recovers.is_some_and(|one| one.links.contains(&(port / 2)))
     }
 
     pub(super) fn node(&self, port: usize, far: bool) -> usize {
@@ -156,7 +165,9 @@ impl Evidence<'_> {
         let at_random = |one: &FailurePlan| one.process.is_some() || one.later != Spread::ZERO;
         let drawn = plan.failures.iter().any(at_random);
         let cut = plan.protections.iter().any(|one| one.revert == Revert::OpticalEmulated);
-        let at_queue = |row: &&Row<'_>| row.port.is_some_and(|port| self.is_queue(port));
+        let at_queue = |row: &&Row<'_>| {
+            row.port.is_some_and(|port| self.is_queue(port) && !self.recovers(port))
+        };
         for row in self.rows.iter().filter(at_queue).filter(|_| !drawn) {
             let down = plan.failures.iter().any(|one| {
                 let ours = row.port.is_some_and(|p| p / 2 == one.link && one.directions[p % 2]);
@@ -222,7 +233,8 @@ impl Evidence<'_> {
             }
         }
         // A packet taken out of a virtual output queue is still at the same node.
-        let lines = |&port: &usize| self.is_queue(port) && !self.is_voq(port);
+        let lines =
+            |&port: &usize| self.is_queue(port) && !self.is_voq(port) && !self.recovers(port);
         for port in (0..self.ports.len()).filter(lines) {
             let line = &plan.links[port / 2].directions[port % 2];
             let of_port = || self.rows.iter().filter(|row| row.port == Some(port));

@@ -29,7 +29,7 @@ impl Maker<'_> {
             }
         });
         self.maybe(&mut entry, "TopologyTable", 30, &["delay_per_km", "cost"]);
-        self.maybe(&mut entry, "TopologyTable", 15, &["loss", "risks"]);
+        self.maybe(&mut entry, "TopologyTable", 15, &["loss", "risks", "fibres"]);
         self.maybe(&mut entry, "TopologyTable", 60, &["delay"]);
         if self.draw.chance(70) {
             entry.insert("group".to_owned(), text("T"));
