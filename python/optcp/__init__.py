@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from optcp.data.samples import Samples
     from optcp.data.table import Table
     from optcp.errors import InputError
+    from optcp.scenarios.live import LiveRun
     from optcp.scenarios.run import Run
     from optcp.scenarios.scenario import Scenario, load
     from optcp.study.done import Done as Done
@@ -37,6 +38,7 @@ __all__ = [
     "Cells",
     "Estimates",
     "InputError",
+    "LiveRun",
     "Observed",
     "Run",
     "Samples",
@@ -53,6 +55,7 @@ _MODULES = {
     "Done": "study.done",
     "Estimates": "data.estimates",
     "InputError": "errors",
+    "LiveRun": "scenarios.live",
     "Observed": "study.observed",
     "Run": "scenarios.run",
     "Samples": "data.samples",

@@ -13,7 +13,9 @@ __all__ = [
     "Cancel",
     "Cancelled",
     "Dumbbell",
+    "FlowState",
     "Graph",
+    "LiveRun",
     "Run",
     "Scenario",
     "ScenarioError",
@@ -170,6 +172,117 @@ class Scenario:
         ``digest`` also computes ``records_sha256``. Results do not depend on ``threads``. ``engine`` is ``fast``,
         ``reference`` or ``calendar`` (``fast`` without windows).
         """
+
+@final
+class FlowState:
+    """State of a TCP connection at one time."""
+
+    @property
+    def state(self) -> str:
+        """Stage: "waiting" before the first segment, "active" or "finished"."""
+
+    @property
+    def phase(self) -> str:
+        """Phase: "slow-start", "avoidance", "recovery" (fast recovery) or "loss" (after an RTO)."""
+
+    @property
+    def cwnd_bytes(self) -> float:
+        """Congestion window, including the inflation of fast recovery."""
+
+    @property
+    def ssthresh_bytes(self) -> float:
+        """Slow-start threshold, infinite before the first reduction."""
+
+    @property
+    def srtt_s(self) -> float:
+        """Smoothed RTT; NaN before the first sample."""
+
+    @property
+    def rto_s(self) -> float:
+        """RTO, including backoff."""
+
+    @property
+    def flight(self) -> int:
+        """Number of unacknowledged segments."""
+
+    @property
+    def delivered_bytes(self) -> int:
+        """In-order data at the receiver."""
+
+    @property
+    def sent(self) -> int:
+        """Number of segments sent, including retransmissions."""
+
+    @property
+    def retransmissions(self) -> int:
+        """Number of retransmitted segments."""
+
+    @property
+    def rtos(self) -> int:
+        """Number of RTOs that fired."""
+
+@final
+class LiveRun:
+    """Run in progress. Each method raises :class:`optcp.InputError` after the end of the run."""
+
+    @staticmethod
+    def start(scenario: Scenario, seed: int, *, digest: bool = False, engine: str = "fast") -> LiveRun:
+        """Return a run at time zero; the arguments are the same as for :meth:`Scenario.run`."""
+
+    @property
+    def now_ps(self) -> int:
+        """Current time, before which everything has been simulated."""
+
+    @property
+    def stop_ps(self) -> int:
+        """Last simulated time."""
+
+    def advance(self, until_ps: int) -> None:
+        """Simulate everything before a time, without the GIL; a signal ends the run with its exception."""
+
+    def fork(self) -> LiveRun:
+        """Return an independent copy."""
+
+    def change(self, scenario: Scenario) -> int | None:
+        """Continue as a run of another scenario.
+
+        Returns the time up to which both are equal if the run is past it; the run is unchanged then.
+        """
+
+    def finish(self) -> Run:
+        """Simulate the rest, without the GIL, and end the run."""
+
+    def close(self) -> None:
+        """End the run without a result, if it has not ended."""
+
+    def advance_until(
+        self,
+        until_ps: int,
+        *,
+        completed: int | None = None,
+        dropped: int | None = None,
+        rto: int | None = None,
+        queue: tuple[int, int] | None = None,
+    ) -> tuple[str, int] | None:
+        """Advance until a condition holds; flows and ports are numbers.
+
+        Returns the name of the condition and the time of its event in ps, or None at ``until_ps``.
+        """
+
+    def flow_names(self) -> tuple[list[str], list[str]]:
+        """Return names and groups of the TCP connections, by number."""
+
+    def flow(self, number: int) -> FlowState:
+        """Return the state of a TCP connection."""
+
+    def flows(self) -> dict[str, NDArray[Any] | tuple[NDArray[np.uint32], list[str]]]:
+        """Return the attributes of :class:`FlowState` of all TCP connections, as columns."""
+
+    def port_names(self) -> list[str]:
+        """Return the names of the ports, by number."""
+
+    def ports(self, ports: list[int]) -> dict[str, NDArray[Any]]:
+        """Return the states of ports as columns, in this order."""
 
 @final
 class Run:

@@ -106,6 +106,13 @@ pub struct Blueprint {
 }
 
 impl Blueprint {
+    /// Keeps tallies for all ports that can have one.
+    pub fn tally_all(&mut self) {
+        let assembled: BTreeSet<PortId> = self.assemblers.iter().map(Assembler::port).collect();
+        let ports = PortId::all().take(self.ports.len());
+        self.tallied = ports.filter(|port| !assembled.contains(port)).collect();
+    }
+
     /// Returns whether a port makes decisions only at a packet's departure: its departure time,
     /// copies, corruption, or overtaking.
     pub(crate) fn needs_stepping(&self, port: PortId) -> bool {
@@ -122,9 +129,19 @@ impl Blueprint {
         queues.chain(self.schedules.iter().flat_map(Schedule::ports)).collect()
     }
 
+    /// Returns the time of the first step of a schedule that only `other` has; zero if other schedules or ports differ.
+    fn schedules_shared_until(&self, other: &Blueprint) -> Time {
+        let more = match other.schedules.strip_prefix(&self.schedules[..]) {
+            Some(more) if self.scheduled_ports() == other.scheduled_ports() => more,
+            _ => return Time::ZERO,
+        };
+        let first = |schedule: &Schedule| schedule.first + schedule.steps[0].after;
+        more.iter().map(first).min().unwrap_or(Time::MAX)
+    }
+
     /// Returns the time before which both runs are identical; zero if they differ from the start.
     ///
-    /// Nothing at or after this time may be shared. Ports and label entries may differ if no packet
+    /// `other` may have more schedules. Nothing at or after this time may be shared. Ports and label entries may differ if no packet
     /// can reach them until then. The length of a backup path, for example, is irrelevant until the
     /// backup is used.
     #[must_use]
@@ -136,7 +153,6 @@ impl Blueprint {
             && self.assemblers == other.assemblers
             && self.core == other.core
             && self.queues == other.queues
-            && self.schedules == other.schedules
             && self.labels.same_keys(&other.labels)
             && self.tallied == other.tallied;
         if !alike {
@@ -158,7 +174,8 @@ impl Blueprint {
             }
         }
         let next = |controls: &[Control]| controls.get(shared).map_or(Time::MAX, |next| next.at);
-        next(&self.controls).min(next(&other.controls)).min(self.stop).min(other.stop)
+        let controls = next(&self.controls).min(next(&other.controls));
+        controls.min(self.schedules_shared_until(other)).min(self.stop).min(other.stop)
     }
 
     /// Returns whether packets meet equal label entries and ports in both networks while `controls` are applied.

@@ -91,6 +91,12 @@ impl ReceivingEnd {
         u64::from(segments - syn) * self.config.mss.count()
     }
 
+    /// Returns the in-order data so far.
+    pub(crate) fn delivered_bytes(&self) -> u64 {
+        let segments = self.receiver.next().number().saturating_sub(self.config.handshake.into());
+        u64::from(segments) * self.config.mss.count()
+    }
+
     /// Returns the packet that carries an ACK.
     #[inline]
     pub(crate) fn close(&self, id: FlowId, ack: Ack, in_flight: &mut InFlightStore) -> Packet {

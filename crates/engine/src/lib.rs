@@ -20,6 +20,7 @@ mod path_outages;
 mod reference;
 mod schedule_state;
 mod simulation;
+mod state;
 mod stepping;
 mod timers;
 mod workers;
@@ -29,6 +30,7 @@ pub use counts::{Conservation, Counts};
 pub use engine::Engine;
 pub use path_outages::{PathOutage, path_outages};
 pub use simulation::Simulation;
+pub use state::{FlowState, PortState};
 
 /// Families of names registered in this crate, as printed by `optcp list`.
 pub const FAMILIES: &[optcp_units::registry::Family] = &[observe::ObserveKind::FAMILY];

@@ -13,6 +13,7 @@ use crate::departures;
 use crate::event_handler::EventHandler;
 use crate::model::{Model, Onward};
 use crate::observe::{Cause, Observer, Record};
+use crate::state::PortState;
 use crate::stepping::Stepping;
 use crate::timers::initial_events;
 
@@ -123,6 +124,10 @@ impl Reference {
 
     pub(crate) fn port_tallies(&self, ports: &[PortId], now: Time) -> Vec<Tally> {
         ports.iter().map(|&port| self.ports[port.index()].tally(now)).collect()
+    }
+
+    pub(crate) fn port_states(&self, ports: &[PortId], now: Time) -> Vec<PortState> {
+        ports.iter().map(|&port| PortState::of_port(&self.ports[port.index()], now)).collect()
     }
 
     pub(crate) fn queue_length(&self, port: PortId) -> u64 {

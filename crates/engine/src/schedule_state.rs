@@ -19,7 +19,7 @@
 use std::collections::VecDeque;
 
 use optcp_des::{Class, EventQueue, Key};
-use optcp_net::schedule::{Change, Progress};
+use optcp_net::schedule::{Change, Progress, Schedule};
 use optcp_net::{FlowId, PortId};
 use optcp_units::Time;
 
@@ -250,7 +250,18 @@ impl ScheduleState {
 
     /// Adds the first steps to the event queue.
     pub(crate) fn begin(&self, event_queue: &mut EventQueue) {
-        (0..self.schedules.len())
+        self.begin_from(0, event_queue);
+    }
+
+    /// Appends the schedules that `all` has in addition, and adds their first steps to the event queue.
+    pub(crate) fn extend(&mut self, all: &[Schedule], event_queue: &mut EventQueue) {
+        let known = self.schedules.len();
+        self.schedules.extend(all[known..].iter().cloned().map(Progress::new));
+        self.begin_from(known, event_queue);
+    }
+
+    fn begin_from(&self, first: usize, event_queue: &mut EventQueue) {
+        (first..self.schedules.len())
             .filter_map(|number| self.key(number))
             .for_each(|key| event_queue.push(key));
     }

@@ -1,18 +1,19 @@
 //! Run in progress.
 
-use optcp_net::{Action, PortCounts, PortId, Tally};
+use optcp_net::{Action, FlowId, PortCounts, PortId, Tally};
 use optcp_optical::switching::{BurstCore, FibreId, FibreTally};
 use optcp_tcp::Sender;
 use optcp_units::{Duration, Time};
 
 use crate::controls::Controls;
 use crate::engine::Engine;
+use crate::event_handler::EventHandler;
 use crate::fast::Fast;
 use crate::model::Model;
 use crate::observe::{Counters, Observer};
 use crate::reference::Reference;
 use crate::workers::WorkerState;
-use crate::{Blueprint, Conservation, Counts};
+use crate::{Blueprint, Conservation, Counts, FlowState, PortState};
 
 #[derive(Clone, Debug)]
 enum Driver {
@@ -69,6 +70,7 @@ impl<O: Observer> Simulation<O> {
     pub fn run_before_while(&mut self, limit: Time, go_on: &mut dyn FnMut(Time) -> bool) -> bool {
         // Readings at the stop follow all events at the stop.
         let stop = self.stop;
+        let limit = limit.min(stop + Duration::from_ps(1));
         let due = |at: &Time| *at <= limit && *at < stop;
         while let Some(at) = self.model.observer.next_reading().filter(due) {
             if !go_on(at) || !self.advance(at, go_on) {
@@ -135,10 +137,19 @@ impl<O: Observer> Simulation<O> {
                 self.model.labels.set(label, hop);
             }
         }
-        match &mut self.driver {
-            Driver::Reference(engine) => engine.continue_as(blueprint, self.controls.past()),
-            Driver::Fast(engine) => engine.continue_as(blueprint, self.controls.past()),
-        }
+        let past = self.controls.past();
+        // Runs with schedules have no windows, so the engine's own event queue has all events.
+        let event_queue = match &mut self.driver {
+            Driver::Reference(engine) => {
+                engine.continue_as(blueprint, past);
+                engine.event_queue()
+            }
+            Driver::Fast(engine) => {
+                engine.continue_as(blueprint, past);
+                engine.event_queue()
+            }
+        };
+        self.model.schedule_state.extend(&blueprint.schedules, event_queue);
     }
 
     /// Returns the time before which all events are executed.
@@ -183,13 +194,13 @@ impl<O: Observer> Simulation<O> {
     /// Returns the number of transmissions over links so far: packets that ports accepted.
     #[must_use]
     pub fn packet_hops(&self) -> u64 {
-        let ports = match &self.driver {
-            Driver::Reference(engine) => engine.ports(),
-            Driver::Fast(engine) => engine.ports(),
-        };
         // Packets from a queue with several paths are counted at the port that transmits them.
         let sends = |port: &PortId| !self.model.schedule_state.is_queue(*port);
-        PortId::all().take(ports).filter(sends).map(|port| self.port_counts(port).accepted).sum()
+        PortId::all()
+            .take(self.ports())
+            .filter(sends)
+            .map(|port| self.port_counts(port).accepted)
+            .sum()
     }
 
     /// Returns the counts of a port.
@@ -214,6 +225,33 @@ impl<O: Observer> Simulation<O> {
             Driver::Reference(engine) => engine.queue_length(port),
             Driver::Fast(engine) => engine.queue_length(port, self.now),
         }
+    }
+
+    /// Returns the number of ports.
+    #[must_use]
+    pub fn ports(&self) -> usize {
+        match &self.driver {
+            Driver::Reference(engine) => engine.ports(),
+            Driver::Fast(engine) => engine.ports(),
+        }
+    }
+
+    /// Returns the states of ports.
+    #[must_use]
+    pub fn port_states(&self, ports: &[PortId]) -> Vec<PortState> {
+        match &self.driver {
+            Driver::Reference(engine) => engine.port_states(ports, self.now),
+            Driver::Fast(engine) => engine.port_states(ports, self.now),
+        }
+    }
+
+    /// Returns the state of a flow.
+    ///
+    /// # Panics
+    /// If there is no such flow.
+    #[must_use]
+    pub fn flow_state(&self, flow: FlowId) -> FlowState {
+        self.model.flow_state(flow)
     }
 
     /// Returns the number of packets in queues, in burst assemblers and on links.

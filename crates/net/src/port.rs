@@ -245,6 +245,18 @@ impl Port {
         self.sending.into_iter().chain(self.queue.list())
     }
 
+    /// Returns the current rate.
+    #[must_use]
+    pub fn rate(&self) -> Rate {
+        self.config.rate
+    }
+
+    /// Returns whether the link is in service.
+    #[must_use]
+    pub fn is_up(&self) -> bool {
+        self.failed_queue.is_none()
+    }
+
     /// Returns whether no packet has arrived yet.
     #[must_use]
     pub fn is_untouched(&self) -> bool {

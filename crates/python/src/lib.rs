@@ -10,6 +10,7 @@ mod capture;
 mod dumbbell;
 mod graph;
 mod hurst;
+mod live;
 mod run;
 mod scenario;
 mod study;
@@ -153,6 +154,8 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Cancel>()?;
     module.add_class::<scenario::Scenario>()?;
     module.add_class::<run::Run>()?;
+    module.add_class::<live::LiveRun>()?;
+    module.add_class::<live::FlowState>()?;
     module.add_class::<dumbbell::Dumbbell>()?;
     module.add_class::<graph::Graph>()?;
     module.add_function(wrap_pyfunction!(run::run_branches, module)?)?;

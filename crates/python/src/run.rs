@@ -12,8 +12,8 @@ use crate::{Cancel, Cancelled};
 /// Result of one run.
 #[pyclass(frozen, module = "optcp._core")]
 pub(crate) struct Run {
-    run: optcp_runs::Run,
-    scenario: Py<Scenario>,
+    pub(crate) run: optcp_runs::Run,
+    pub(crate) scenario: Py<Scenario>,
 }
 
 /// Runs branches without the GIL.

@@ -1,18 +1,21 @@
-//! Run that can be paused, and continued with another scenario.
+//! Run that can be paused, inspected, and continued with another scenario.
 
 use std::sync::Arc;
 
 use optcp_engine::observe::Observations;
-use optcp_scenario::Scenario;
+use optcp_engine::{Counts, FlowState, PortState, Simulation};
+use optcp_net::{FlowId, PortId};
+use optcp_scenario::{Plan, Scenario};
 use optcp_units::Time;
 
-use crate::build::{World, world};
-use crate::run::{Cancel, Progress, Run, RunOptions, result, shared_until};
+use crate::build::{World, all_hops, world};
+use crate::past::past;
+use crate::run::{Cancel, Cancelled, Progress, Run, RunOptions, result, shared_until};
 
 /// Run in progress. A clone of it is a fork: both continue from the same time.
 #[derive(Clone)]
 pub struct LiveRun {
-    scenario: Scenario,
+    scenario: Arc<Scenario>,
     seed: u64,
     options: RunOptions,
     world: Arc<World>,
@@ -29,7 +32,7 @@ impl LiveRun {
         let plan = scenario.plan();
         LiveRun {
             progress: Progress::new(plan, &world.blueprint, options, observations),
-            scenario: scenario.clone(),
+            scenario: Arc::new(scenario.clone()),
             seed,
             options,
             world: Arc::new(world),
@@ -40,16 +43,36 @@ impl LiveRun {
     /// Returns the current time: everything before it has been simulated.
     #[must_use]
     pub fn now(&self) -> Time {
-        self.progress.simulation.now()
+        self.simulation().now()
+    }
+
+    /// Returns the last simulated time.
+    #[must_use]
+    pub fn stop(&self) -> Time {
+        self.simulation().stop()
     }
 
     /// Simulates everything before `until`, or before the end of the run.
     pub fn advance(&mut self, until: Time) {
-        let cancelled = self.progress.advance(Some(until), &Cancel::default());
-        cancelled.expect("nobody else has the flag");
+        self.advance_while(until, &mut |_| true).expect("it is not cancelled");
+    }
+
+    /// Advances as [`advance`](Self::advance) does, and calls `go_on` with the current time at intervals.
+    ///
+    /// # Errors
+    /// [`Cancelled`] if `go_on` returned `false`; the run cannot be used any more.
+    pub fn advance_while(
+        &mut self,
+        until: Time,
+        go_on: &mut dyn FnMut(Time) -> bool,
+    ) -> Result<(), Cancelled> {
+        self.progress.advance_while(Some(until), go_on)
     }
 
     /// Continues as a run of `scenario` with the same seed.
+    ///
+    /// If forwarding, ports and flows are equal until now, the simulated network continues. Otherwise, `scenario` may
+    /// also differ in schedules, flows and the end of the run from now on. Then the past is simulated again.
     ///
     /// # Errors
     /// Returns the time up to which both are equal, if the run is past it. This time is zero if they differ
@@ -57,28 +80,92 @@ impl LiveRun {
     /// error.
     pub fn change(&mut self, scenario: &Scenario) -> Result<(), Time> {
         let other = built(scenario, self.seed, self.options);
-        let shared = shared_until((self.scenario.plan(), &self.world), (scenario.plan(), &other));
-        if shared == Time::ZERO || shared < self.now() {
+        let (ours, theirs) = (self.scenario.plan(), scenario.plan());
+        let shared = shared_until((ours, &self.world), (theirs, &other));
+        let now = self.now();
+        if shared > Time::ZERO && shared >= now {
+            self.progress.simulation.continue_as(&other.blueprint);
+            self.world = Arc::new(other);
+            self.scenario = Arc::new(scenario.clone());
+        } else if past(ours, now) == past(theirs, now) && theirs.stop >= now {
+            let mut again = LiveRun::new(scenario, self.seed, self.options);
+            again.advance(now);
+            debug_assert_eq!(self.counts().sent, again.counts().sent, "both have the same past");
+            *self = again;
+        } else {
             return Err(shared);
         }
-        self.progress.simulation.continue_as(&other.blueprint);
-        self.world = Arc::new(other);
-        self.scenario = scenario.clone();
-        self.forked_at = Some(self.now());
+        self.forked_at = Some(now);
         Ok(())
     }
 
     /// Runs to the end, with the result of [`run_branches`](crate::run_branches).
     #[must_use]
-    pub fn finish(mut self) -> Run {
+    pub fn finish(self) -> Run {
+        self.finish_while(&mut |_| true).expect("it is not cancelled")
+    }
+
+    /// Finishes as [`finish`](Self::finish) does, and calls `go_on` with the current time at intervals.
+    ///
+    /// # Errors
+    /// [`Cancelled`] if `go_on` returned `false`.
+    pub fn finish_while(mut self, go_on: &mut dyn FnMut(Time) -> bool) -> Result<Run, Cancelled> {
         let LiveRun { scenario, seed, world, progress, forked_at, .. } = &mut self;
-        let never = Cancel::default();
-        progress.advance(None, &never).expect("nobody else has the flag");
-        let made = result(scenario, world, *seed, *forked_at, progress, &never);
-        made.expect("nobody else has the flag")
+        progress.advance_while(None, go_on)?;
+        result(scenario, world, *seed, *forked_at, progress, &Cancel::default())
+    }
+
+    /// Returns the packet counts so far.
+    #[must_use]
+    pub fn counts(&self) -> Counts {
+        self.simulation().counts()
+    }
+
+    /// Returns name and group of each TCP connection, by number.
+    pub fn flows(&self) -> impl Iterator<Item = (&str, &str)> {
+        let plan = self.plan();
+        let named = |flow: &FlowId| {
+            let flow = &plan.flows[flow.index()];
+            (flow.name.as_str(), plan.groups[flow.group].as_str())
+        };
+        let flows = FlowId::all().take(self.world.blueprint.flows.len());
+        flows.collect::<Vec<_>>().into_iter().map(move |flow| named(&flow))
+    }
+
+    /// Returns the state of a TCP connection.
+    ///
+    /// # Panics
+    /// If there is no connection with this number.
+    #[must_use]
+    pub fn flow(&self, number: usize) -> FlowState {
+        self.simulation().flow_state(FlowId::at(number))
+    }
+
+    /// Returns the name of each port, by number.
+    pub fn ports(&self) -> impl Iterator<Item = String> {
+        let plan = self.plan();
+        all_hops(plan).map(|hop| plan.port_name(hop))
+    }
+
+    /// Returns the states of ports by number.
+    #[must_use]
+    pub fn port_states(&self, ports: &[PortId]) -> Vec<PortState> {
+        self.simulation().port_states(ports)
+    }
+
+    fn plan(&self) -> &Plan {
+        self.world.populated.as_ref().unwrap_or(self.scenario.plan())
+    }
+
+    fn simulation(&self) -> &Simulation<Observations> {
+        &self.progress.simulation
     }
 }
 
+/// Builds a run in which all ports are tallied, so that their traffic can be read at any time.
 fn built(scenario: &Scenario, seed: u64, options: RunOptions) -> World {
-    world(scenario.plan(), seed, options.digest, &mut || true).expect("it is not cancelled")
+    let built = world(scenario.plan(), seed, options.digest, &mut || true);
+    let mut world = built.expect("it is not cancelled");
+    world.blueprint.tally_all();
+    world
 }

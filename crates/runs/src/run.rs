@@ -214,18 +214,27 @@ impl<O: Observer> Progress<O> {
         cancel: &Cancel,
     ) -> Result<(), Cancelled> {
         let mut reached = self.simulation.now();
-        let mut go_on = |now| {
+        let result = self.advance_while(until, &mut |now| {
             cancel.tell(&mut reached, now);
             !cancel.is_set()
-        };
-        self.look_for_the_flows_end(until.unwrap_or(Time::MAX), &mut go_on)?;
-        self.count_up_to(until.unwrap_or(Time::MAX), &mut go_on)?;
+        });
+        cancel.tell(&mut reached, self.simulation.now());
+        result
+    }
+
+    /// Runs to `until`, or to the end, and calls `go_on` regularly.
+    pub(crate) fn advance_while(
+        &mut self,
+        until: Option<Time>,
+        go_on: &mut dyn FnMut(Time) -> bool,
+    ) -> Result<(), Cancelled> {
+        self.look_for_the_flows_end(until.unwrap_or(Time::MAX), go_on)?;
+        self.count_up_to(until.unwrap_or(Time::MAX), go_on)?;
         let through = go_on(self.simulation.now())
             && match until {
-                Some(until) => self.simulation.run_before_while(until, &mut go_on),
-                None => self.simulation.run_while(&mut go_on),
+                Some(until) => self.simulation.run_before_while(until, go_on),
+                None => self.simulation.run_while(go_on),
             };
-        cancel.tell(&mut reached, self.simulation.now());
         if through { Ok(()) } else { Err(Cancelled) }
     }
 

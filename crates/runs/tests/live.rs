@@ -1,6 +1,6 @@
 //! A run that is stopped, copied and changed on its way is the run that was never touched.
 
-use optcp_runs::{Cancel, Engine, LiveRun, Run, RunOptions, run_branches};
+use optcp_runs::{Cancel, Condition, Engine, LiveRun, PortId, Run, RunOptions, run_branches};
 use optcp_scenario::Scenario;
 use optcp_units::{Duration, Time};
 
@@ -63,6 +63,93 @@ fn past_of_a_run_cannot_be_changed() {
     assert_eq!(run.change(&early), Err(ms(2000)));
     assert_eq!(run.change(&ring(&[("links.1.queue", "20 packets")])), Err(Time::ZERO));
     assert_eq!(run.finish(), whole(&late));
+}
+
+/// The run continues as one whose scenario had the change from the start, whichever engine runs it. The first schedule
+/// of a link simulates the past again, the second extends the run.
+#[test]
+fn change_of_a_link_in_force_equals_schedule_in_the_file() {
+    let scheduled = |count: usize| {
+        let changes = [
+            "{ at = \"2500 ms\", link = [\"east\", \"B\"], rate = \"5 Mbps\" }",
+            "{ at = \"4 s\", link = [\"east\", \"B\"], rate = \"9 Mbps\", queue = \"9 packets\" }",
+        ];
+        let entry = |change: &&str| format!("\n[[schedules]]\nchanges = [{change}]\n");
+        let text: String = changes[..count].iter().map(entry).collect();
+        parsed(&format!("{RING}{text}"), &[])
+    };
+    for engine in [Engine::Fast, Engine::Reference] {
+        let mut run = LiveRun::new(&scheduled(0), 1, RunOptions { engine, ..DIGEST });
+        run.advance(ms(2500));
+        assert_eq!(run.change(&scheduled(1)), Ok(()));
+        run.advance(ms(4000));
+        assert_eq!(run.change(&scheduled(2)), Ok(()));
+        let (live, whole) = (run.finish(), whole(&scheduled(2)));
+        assert_eq!(live.records_sha256, whole.records_sha256, "{engine:?}");
+        assert_eq!(live.series, whole.series, "{engine:?}");
+    }
+}
+
+/// Times of the packets in the run's own observations.
+#[test]
+fn run_stops_at_the_first_event_after_which_a_condition_holds() {
+    let text = format!("{RING}\n[[observe]]\nname = \"drops\"\nkind = \"drops\"\n");
+    let scenario = parsed(&text, &[]);
+    for engine in [Engine::Fast, Engine::Reference] {
+        let options = RunOptions { engine, ..DIGEST };
+        let mut run = LiveRun::new(&scenario, 1, options);
+        let end = scenario.plan().stop;
+        let mut until = |condition: Condition| {
+            let found = run.advance_until(end, &[condition], &mut |_| true).expect("not cancelled");
+            (
+                found.map(|(_, at)| at),
+                run.now(),
+                run.counts().dropped_in_all(),
+                run.port_states(&[port(&run)])[0].queue_packets,
+            )
+        };
+        let (at, now, drops, _) = until(Condition::Dropped(1));
+        assert_eq!((at.map(|at| at + Duration::from_ps(1)), drops), (Some(now), 1));
+        let mut before = LiveRun::new(&scenario, 1, options);
+        before.advance(at.expect("a packet is dropped"));
+        assert_eq!(before.counts().dropped_in_all(), 0, "nothing is dropped before");
+        let (again, ..) = until(Condition::Dropped(1));
+        assert_eq!(again, Some(now), "the condition holds already");
+        let (at, now, ..) = until(Condition::Dropped(u64::MAX));
+        assert_eq!((at, now), (None, end));
+        assert_eq!(run.finish().records_sha256, whole(&scenario).records_sha256);
+    }
+}
+
+/// Returns the port from east to B.
+fn port(run: &LiveRun) -> PortId {
+    PortId::at(run.ports().position(|name| name == "east->B").expect("a port of the ring"))
+}
+
+/// A datagram of 1250 B takes 1 ms at 10 Mbps, and one arrives every 0.5 ms from the start on. The eighteenth arrives
+/// at 8.5 ms, when eight have left.
+#[test]
+fn run_stops_when_queue_of_an_overloaded_link_reaches_threshold() {
+    let text = r#"
+        stop = "1 s"
+        nodes = [{ names = ["A", "B"] }]
+        links = [{ chain = ["A", "B"], rate = "10 Mbps", delay = "1 ms", queue = "100 packets" }]
+        [[traffic]]
+        group = "load"
+        path = ["A", "B"]
+        process = "constant"
+        rate = "2000 packets/s"
+        size = "1250 B"
+    "#;
+    let scenario = Scenario::parse(text, "overload.toml", &[]).expect("a scenario");
+    for engine in [Engine::Fast, Engine::Reference] {
+        let mut run = LiveRun::new(&scenario, 1, RunOptions { engine, ..DIGEST });
+        let queue = [Condition::Queue(PortId::at(0), 10)];
+        let found = run.advance_until(ms(1000), &queue, &mut |_| true);
+        let at = Time::ZERO + Duration::from_us(8500);
+        assert_eq!(found, Ok(Some((0, at))), "{engine:?}");
+        assert_eq!(run.port_states(&[PortId::at(0)])[0].queue_bytes, 12_500);
+    }
 }
 
 #[test]

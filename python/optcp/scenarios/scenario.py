@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from optcp.scenarios.live import LiveRun
+
 LAST_SEED = 2**64 - 1
 """Maximum seed."""
 
@@ -203,6 +205,25 @@ class Scenario:
             except KeyboardInterrupt:
                 cancel.cancel()
                 raise
+
+    def start(self, seed: int = 1, *, digest: bool = False, engine: str = "fast") -> LiveRun:
+        """Return a run at time zero, to advance, fork and change.
+
+        Parameters
+        ----------
+        seed, digest, engine
+            As for :meth:`run`.
+
+        Raises
+        ------
+        InputError
+            If the seed or engine is invalid.
+        """
+        from optcp.scenarios.live import LiveRun
+
+        seed, digest = check_seed(seed), arguments.flag(digest, "digest")
+        engine = arguments.choice(engine, "engine", ENGINES)
+        return LiveRun(self, _core.LiveRun.start(self.core, seed, digest=digest, engine=engine))
 
     @functools.cached_property
     def resolved(self) -> dict[str, Any]:

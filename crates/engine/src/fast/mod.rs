@@ -29,6 +29,7 @@ use crate::engine::Engine;
 use crate::event_handler::EventHandler;
 use crate::model::Model;
 use crate::observe::Observer;
+use crate::state::PortState;
 use crate::stepping::Stepping;
 use crate::timers::initial_events;
 use crate::workers::WorkerState;
@@ -195,6 +196,23 @@ impl Fast {
     }
 
     pub(crate) fn port_tallies(&self, ports: &[PortId], now: Time) -> Vec<Tally> {
+        let tally = |id: PortId, pending: &[Due<Packet>]| {
+            self.ports.get(id).tally(now, pending.iter().copied())
+        };
+        self.with_pending(ports, now, tally)
+    }
+
+    pub(crate) fn port_states(&self, ports: &[PortId], now: Time) -> Vec<PortState> {
+        self.with_pending(ports, now, |id, pending| self.ports.get(id).state(now, pending))
+    }
+
+    /// Calls `f` for each port in the list, with the packets behind it that it may still hold at `now`.
+    fn with_pending<T>(
+        &self,
+        ports: &[PortId],
+        now: Time,
+        f: impl Fn(PortId, &[Due<Packet>]) -> T,
+    ) -> Vec<T> {
         let mut requested = vec![false; self.ports.len()];
         ports.iter().for_each(|&port| requested[port.index()] = true);
         // Only queued packets matter; most packets are on links.
@@ -205,9 +223,7 @@ impl Fast {
                 pending[id.index()].push(due);
             }
         });
-        let tally =
-            |&id: &PortId| self.ports.get(id).tally(now, pending[id.index()].iter().copied());
-        ports.iter().map(tally).collect()
+        ports.iter().map(|&id| f(id, &pending[id.index()])).collect()
     }
 
     pub(crate) fn in_flight(&self) -> u64 {

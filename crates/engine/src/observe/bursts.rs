@@ -89,8 +89,8 @@ impl Observed for Bursts {
 
     fn finish(&mut self, _: Time) {
         let lost = &self.lost;
-        self.rows.change(|row| row.lost |= lost.contains(&(row.port, row.number)));
         self.rows.finish();
+        self.rows.change(|row| row.lost |= lost.contains(&(row.port, row.number)));
     }
 
     fn findings(&self) -> Findings {

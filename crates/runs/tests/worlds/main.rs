@@ -8,6 +8,7 @@
 mod check;
 mod draw;
 mod generate;
+mod live;
 mod parts;
 mod schema;
 mod slow;

@@ -109,6 +109,14 @@ pub struct FailurePlan {
     pub of_fibre: bool,
 }
 
+impl FailurePlan {
+    /// Returns whether its times are drawn per run.
+    #[must_use]
+    pub fn is_drawn(&self) -> bool {
+        self.process.is_some() || self.later != Spread::ZERO
+    }
+}
+
 /// Shared risk link group.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RiskPlan {

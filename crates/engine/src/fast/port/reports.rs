@@ -5,6 +5,7 @@ use optcp_net::{Packet, Tally};
 use optcp_units::Time;
 
 use super::{PortMut, PortRef};
+use crate::PortState;
 
 /// Departure times of the packets in a queue; `None` if arrival times determine them.
 pub(super) type Ends = Option<Vec<u64>>;
@@ -46,7 +47,7 @@ impl PortRef<'_> {
     pub(in crate::fast) fn may_hold(&self, due: &Due<Packet>, now: Time) -> bool {
         match self.cold.stepped {
             Some(_) => false,
-            None => self.cold.arrivals_vary() || due.at.as_ps() - self.hot.delay > now.as_ps(),
+            None => self.cold.arrivals_vary() || due.at.as_ps() - self.hot.delay >= now.as_ps(),
         }
     }
 
@@ -80,6 +81,22 @@ impl PortRef<'_> {
             marked: self.cold.marked,
             byte_time: self.backlog.byte_time - self.byte_time_after(now, pending),
             longest: self.backlog.longest_wait,
+        }
+    }
+
+    /// Returns the state at `now`. `pending` are the packets behind the port.
+    pub(in crate::fast) fn state(&self, now: Time, pending: &[Due<Packet>]) -> PortState {
+        if let Some(stepped) = &self.cold.stepped {
+            return PortState::of_port(stepped, now);
+        }
+        let ends = self.ends();
+        let queued = || pending.iter().filter(|due| self.sent_at(&ends, due) >= now.as_ps());
+        PortState {
+            tally: self.tally(now, pending.iter().copied()),
+            queue_packets: queued().count() as u64,
+            queue_bytes: queued().map(|due| u64::from(due.item.size())).sum(),
+            rate: self.rate(),
+            is_up: self.cold.failed_queue.is_none(),
         }
     }
 

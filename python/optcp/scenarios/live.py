@@ -1,0 +1,413 @@
+"""Runs in progress: advancing, inspecting, forking and changing them."""
+
+from __future__ import annotations
+
+import copy
+import tomllib
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from optcp import _core
+from optcp.common import arguments
+from optcp.data.table import PICOSECONDS_A_SECOND, Table
+from optcp.errors import InputError, nearest
+from optcp.scenarios.in_force import changed_links
+from optcp.scenarios.run import FreshRun
+from optcp.scenarios.scenario import Scenario
+from optcp.study.observed import Instant, picoseconds
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from types import TracebackType
+
+    from numpy.typing import NDArray
+
+
+MOST_COUNT = 2**32
+"""Maximum count in a condition."""
+
+
+class Stop(NamedTuple):
+    """Reason and time of a stop: see :meth:`LiveRun.advance_until`."""
+
+    condition: str
+    """Name of the condition; "time" if none holds."""
+    time_ps: int
+    """Time of the event after which the condition holds, in ps."""
+
+    @property
+    def time_s(self) -> float:
+        """Time of the event, in s."""
+        return self.time_ps / PICOSECONDS_A_SECOND
+
+
+class LiveRun:
+    """Run in progress: ``Scenario.start`` and :meth:`fork` create one.
+
+    A run is advanced in steps of any length, without an effect on its result. Between steps it can be inspected, forked
+    and changed. As a context manager, it frees the simulated network at the end. All methods but :meth:`close` raise
+    :class:`optcp.InputError` after the end of the run.
+
+    Parameters
+    ----------
+    world
+        Scenario of the run.
+    core
+        Run of the compiled simulator.
+
+    Examples
+    --------
+    >>> import optcp
+    >>> with optcp.load("single-failure").start(seed=7) as run:
+    ...     run.advance("3 s")
+    ...     fork = run.fork()
+    ...     fork.fail("R2", "R3")
+    ...     early, late = fork.finish(), run.finish()
+    >>> early.failed[0]["at_ps"], late.failed[0]["at_ps"]
+    (3000000000000, 4000000000000)
+    """
+
+    def __init__(self, world: Scenario, core: _core.LiveRun) -> None:
+        self._world = arguments.one_of(world, Scenario, "world", "a scenario")
+        self._core = arguments.one_of(core, _core.LiveRun, "core", "a run of optcp._core; Scenario.start() makes one")
+        self._name()
+
+    def _name(self) -> None:
+        names, groups = self._core.flow_names()
+        self._flows = {name: number for number, name in enumerate(names)}
+        self._ports = {name: number for number, name in enumerate(self._core.port_names())}
+        distinct = list(dict.fromkeys(groups))
+        codes = np.array([distinct.index(group) for group in groups], dtype=np.uint32)
+        self._groups = codes, distinct
+
+    @property
+    def scenario(self) -> Scenario:
+        """Scenario of the run, with all changes so far."""
+        return self._world
+
+    @property
+    def now_ps(self) -> int:
+        """Current time in ps: everything before it has been simulated."""
+        return self._core.now_ps
+
+    @property
+    def now(self) -> float:
+        """Current time in s; :attr:`now_ps` is exact."""
+        return self.now_ps / PICOSECONDS_A_SECOND
+
+    def advance(self, until: Instant) -> None:
+        """Simulate everything before a time, or before the end of the run.
+
+        Other Python threads continue meanwhile. Ctrl-C ends the run.
+
+        Parameters
+        ----------
+        until
+            Time such as "3 s", or a number of seconds.
+
+        Raises
+        ------
+        InputError
+            If the time is invalid or before :attr:`now`.
+        """
+        self._core.advance(self._later(until))
+
+    def advance_until(
+        self,
+        time: Instant | None = None,
+        *,
+        completed: str | None = None,
+        dropped: int | None = None,
+        rto: int | None = None,
+        queue: tuple[str, int] | None = None,
+    ) -> Stop:
+        """Advance to the first event after which one of the conditions holds, or to a time.
+
+        The run is then 1 ps after that event. If a condition holds already, the run does not advance.
+
+        Parameters
+        ----------
+        time
+            Maximum time; by default the end of the run.
+        completed
+            Flow that has transferred all its data.
+        dropped
+            Number of packets that are dropped from now on.
+        rto
+            Number of RTOs that fire from now on, over all flows.
+        queue
+            Port and number of packets: its queue contains at least so many, including the packet in transmission.
+
+        Raises
+        ------
+        InputError
+            If an argument is invalid.
+
+        Examples
+        --------
+        >>> import optcp
+        >>> run = optcp.load("single-failure").start(seed=7)
+        >>> run.advance_until(dropped=1)
+        Stop(condition='dropped', time_ps=535109297524)
+        """
+        until_ps = self._core.stop_ps if time is None else self._later(time)
+        found = self._core.advance_until(
+            until_ps,
+            completed=None if completed is None else self._flow(completed),
+            dropped=None if dropped is None else arguments.whole(dropped, "dropped", 1, MOST_COUNT),
+            rto=None if rto is None else arguments.whole(rto, "rto", 1, MOST_COUNT),
+            queue=None if queue is None else self._queue(queue),
+        )
+        return Stop("time", self.now_ps) if found is None else Stop(*found)
+
+    def fork(self) -> LiveRun:
+        """Return an independent run that continues from the same time."""
+        fork = copy.copy(self)
+        fork._core = self._core.fork()
+        return fork
+
+    def flow(self, name: str) -> _core.FlowState:
+        """Return the state of a flow: attributes with the names of the columns of :attr:`flows`.
+
+        Raises
+        ------
+        InputError
+            If there is no such TCP flow; the message names the nearest.
+        """
+        return self._core.flow(self._flow(name))
+
+    @property
+    def flows(self) -> Table:
+        """State of each TCP flow now.
+
+        Columns: ``time_ps``, ``flow``, ``group``, ``state`` ("waiting", "active" or "finished") and ``phase``. Windows
+        are as in observations of the kind ``tcp``: ``cwnd_bytes``, ``ssthresh_bytes`` and ``flight`` (segments).
+        ``srtt_s`` (NaN before a sample) and ``rto_s`` are timers. ``delivered_bytes`` (in order at the receiver),
+        ``sent``, ``retransmissions`` (segments) and ``rtos`` count from the start of the run.
+        """
+        names = list(self._flows)
+        own = {"flow": (np.arange(len(names), dtype=np.uint32), names), "group": self._groups}
+        return self._table({**own, **self._core.flows()}, len(names))
+
+    @property
+    def ports(self) -> Table:
+        """State of each port now.
+
+        Columns: ``time_ps``, ``port``, ``up`` and ``rate_bps``. ``queue_packets`` and ``queue_bytes`` include the
+        packet in transmission. ``accepted``, ``accepted_bytes``, ``dropped``, ``dropped_bytes`` (at the port or on the link)
+        and ``marked`` count from the start of the run.
+        """
+        return self._read_ports(list(self._ports))
+
+    def port(self, name: str) -> dict[str, Any]:
+        """Return the row of one port in :attr:`ports`.
+
+        Raises
+        ------
+        InputError
+            If there is no such port; the message names the nearest.
+        """
+        self._port(name)
+        return next(iter(self._read_ports([name])))
+
+    def utilisation(self, since: Table) -> NDArray[np.float64]:
+        """Return the utilisation of each port since an earlier reading of :attr:`ports`, shape (ports,).
+
+        Bytes that left the queue, divided by the current rate and the time; NaN if no time has passed.
+
+        Raises
+        ------
+        InputError
+            If the table is no reading of the ports of this run, or a later one.
+        """
+        now, then = self.ports, arguments.one_of(since, Table, "since", "a table that `ports` returned")
+        if len(then) != len(now) or not {"time_ps", "accepted_bytes", "queue_bytes"} <= set(then.columns):
+            raise arguments.refused(since, "since", "a table that `ports` returned")
+
+        def left(table: Table) -> NDArray[Any]:
+            left: NDArray[Any] = table.numbers("accepted_bytes") - table.numbers("queue_bytes").astype(float)
+            return left
+
+        passed_s = now.seconds - then.seconds
+        if (passed_s < 0).any():
+            raise InputError("since: the reading is later than the run")
+        with np.errstate(invalid="ignore", divide="ignore"):
+            share = 8 * (left(now) - left(then)) / (now["rate_bps"] * passed_s)
+        found: NDArray[np.float64] = np.where(passed_s > 0, share, np.nan)
+        return found
+
+    def change(self, key: str | Mapping[str, Any], value: object = None) -> None:
+        """Change one or several values of the scenario from now on.
+
+        The run continues as a run of the changed scenario, which :attr:`scenario` returns. A new rate, delay or queue
+        limit of a link becomes a scheduled change, and the past keeps the old value. The first such change of a link
+        simulates the past again.
+
+        Parameters
+        ----------
+        key
+            Key path such as ``links.0.rate``, or mapping of key paths to values.
+        value
+            Value as for :meth:`Scenario.set`.
+
+        Raises
+        ------
+        InputError
+            If the change would affect the past. The run is unchanged.
+        ScenarioError
+            If the key does not exist, or the changed scenario is invalid. The run is unchanged.
+        """
+        world = self._world.set(key, value)
+        shared_ps = self._core.change(world.core)
+        if shared_ps is None:
+            self._take(world)
+            return
+        changes = changed_links(self._world.resolved, world.resolved)
+        if not changes:
+            raise self._refused(shared_ps)
+        self._schedule(changes)
+
+    def schedule(self, link: str | Sequence[str], **values: object) -> None:
+        """Change a link or virtual output queue from now on.
+
+        Parameters
+        ----------
+        link
+            Name, or the two nodes.
+        values
+            Keys of an entry of ``changes`` in ``[[schedules]]``: ``rate``, ``delay``, ``queue``, ``served``,
+            ``transmitter``, ``state``, ``ece`` and ``direction``.
+
+        Raises
+        ------
+        ScenarioError
+            If there is no such link, or a value is invalid. The run is unchanged.
+        """
+        self._schedule([{"link": _link(link), **values}])
+
+    def fail(self, *link: str) -> None:
+        """Let a link fail now: ``run.fail("A", "B")``, or by its name.
+
+        Raises
+        ------
+        ScenarioError
+            If there is no such link. The run is unchanged.
+        """
+        self.schedule(link, state="down")
+
+    def repair(self, *link: str) -> None:
+        """Repair a link now that has failed.
+
+        Raises
+        ------
+        ScenarioError
+            If there is no such link. The run is unchanged.
+        """
+        self.schedule(link, state="up")
+
+    def add_flow(self, **values: object) -> None:
+        """Add TCP flows that start now. The past is simulated again.
+
+        Parameters
+        ----------
+        values
+            Keys of an entry of ``[[flows]]``, with a new ``group``.
+
+        Raises
+        ------
+        InputError
+            If the flows would change the numbers of others, as before ``[[traffic]]``. The run is unchanged.
+        ScenarioError
+            If a value is invalid. The run is unchanged.
+        """
+        self._continue_as(self._appended("flows", {"start": _text_of(self.now_ps), **values}))
+
+    def finish(self) -> FreshRun:
+        """Simulate the rest and return the result, which equals ``Scenario.run`` of :attr:`scenario`. The run ends."""
+        return FreshRun(self._world, self._core.finish())
+
+    def close(self) -> None:
+        """End the run without a result. Closing a run that has ended has no effect."""
+        self._core.close()
+
+    def __enter__(self) -> LiveRun:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _later(self, until: Instant) -> int:
+        until_ps, now_ps = picoseconds(until), self.now_ps
+        if until_ps < now_ps:
+            raise InputError(
+                f"cannot advance to {_text_of(until_ps)}: the run is at {_text_of(now_ps)}; "
+                "fork a run before the time to which you return"
+            )
+        return until_ps
+
+    def _flow(self, name: str) -> int:
+        number = self._flows.get(arguments.text(name, "flow"))
+        if number is None:
+            raise InputError(f"there is no TCP flow {arguments.shown(name)}; {nearest(name, self._flows)}")
+        return number
+
+    def _port(self, name: str) -> int:
+        number = self._ports.get(arguments.text(name, "port"))
+        if number is None:
+            raise InputError(f"there is no port {arguments.shown(name)}; {nearest(name, self._ports)}")
+        return number
+
+    def _queue(self, queue: tuple[str, int]) -> tuple[int, int]:
+        both = arguments.several(queue, "queue", "a port and a number of packets")
+        if len(both) != 2:
+            raise arguments.refused(queue, "queue", "a port and a number of packets")
+        return self._port(both[0]), arguments.whole(both[1], "queue", 1, MOST_COUNT)
+
+    def _read_ports(self, names: list[str]) -> Table:
+        own = {"port": (np.arange(len(names), dtype=np.uint32), names)}
+        return self._table({**own, **self._core.ports([self._ports[name] for name in names])}, len(names))
+
+    def _table(self, columns: dict[str, Any], rows: int) -> Table:
+        return Table({"time_ps": np.full(rows, self.now_ps, dtype=np.uint64), **columns})
+
+    def _appended(self, section: str, entry: Mapping[str, object]) -> Scenario:
+        written = tomllib.loads(self._world.to_toml()).get(section, [])
+        return self._world.set(section, [*written, dict(entry)])
+
+    def _schedule(self, changes: Sequence[Mapping[str, object]]) -> None:
+        at = _text_of(self.now_ps)
+        self._continue_as(self._appended("schedules", {"changes": [{"at": at, **change} for change in changes]}))
+
+    def _continue_as(self, world: Scenario) -> None:
+        shared_ps = self._core.change(world.core)
+        if shared_ps is not None:
+            raise self._refused(shared_ps)
+        self._take(world)
+
+    def _take(self, world: Scenario) -> None:
+        self._world = world
+        self._name()
+
+    def _refused(self, shared_ps: int) -> InputError:
+        since = f"from {_text_of(shared_ps)} on" if shared_ps else "from the start"
+        return InputError(
+            f"the change would affect the run {since}, and the run is at {_text_of(self.now_ps)}; "
+            "rates, delays and queue limits of links can change now, and failures, flows and schedules that come later"
+        )
+
+
+def _text_of(time_ps: int) -> str:
+    """Return a time in ps as exact text."""
+    whole, rest = divmod(time_ps, 10**12)
+    return f"{whole}.{rest:012d}".rstrip("0").rstrip(".") + " s"
+
+
+def _link(link: str | Sequence[str]) -> str | list[str]:
+    """Return a link as in a scenario: its name, or its two nodes."""
+    if isinstance(link, str):
+        return link
+    parts = arguments.texts(link, "link")
+    return parts[0] if len(parts) == 1 else parts
