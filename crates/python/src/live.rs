@@ -15,6 +15,9 @@ use crate::scenario::Scenario;
 /// Number of calls of the continuation callback between two checks for Ctrl-C.
 const SIGNAL_INTERVAL: u32 = 1 << 8;
 
+/// Name of a column, and its value in a state.
+type Column<S, T> = (&'static str, fn(&S) -> T);
+
 /// Run in progress with its scenario; `None` after its end.
 #[pyclass(frozen, module = "optcp._core")]
 pub(crate) struct LiveRun(Mutex<Option<State>>);
@@ -174,7 +177,7 @@ impl LiveRun {
             let phases: Vec<u32> = flows.iter().map(|flow| flow.0.snapshot.phase as u32).collect();
             columns.set_item("state", (states.into_pyarray(py), STAGES))?;
             columns.set_item("phase", (phases.into_pyarray(py), Phase::NAMES))?;
-            let reals: [(&str, fn(&FlowState) -> f64); 4] = [
+            let reals: [Column<FlowState, f64>; 4] = [
                 ("cwnd_bytes", FlowState::cwnd_bytes),
                 ("ssthresh_bytes", FlowState::ssthresh_bytes),
                 ("srtt_s", FlowState::srtt_s),
@@ -184,7 +187,7 @@ impl LiveRun {
                 columns
                     .set_item(name, flows.iter().map(value).collect::<Vec<_>>().into_pyarray(py))?;
             }
-            let counts: [(&str, fn(&FlowState) -> u64); 5] = [
+            let counts: [Column<FlowState, u64>; 5] = [
                 ("flight", FlowState::flight),
                 ("delivered_bytes", FlowState::delivered_bytes),
                 ("sent", FlowState::sent),
@@ -212,7 +215,7 @@ impl LiveRun {
             let columns = PyDict::new(py);
             let up: Vec<bool> = ports.iter().map(|port| port.is_up).collect();
             columns.set_item("up", up.into_pyarray(py))?;
-            let counts: [(&str, fn(&PortState) -> u64); 8] = [
+            let counts: [Column<PortState, u64>; 8] = [
                 ("rate_bps", |port| port.rate.bps()),
                 ("queue_packets", |port| port.queue_packets),
                 ("queue_bytes", |port| port.queue_bytes),

@@ -16,9 +16,12 @@ pub(crate) fn past(plan: &Plan, now: Time) -> Plan {
         schedule.steps.retain(|step| start + step.after < now);
     }
     while plan.schedules.pop_if(|last| last.period.is_none() && last.steps.is_empty()).is_some() {}
-    plan.failures.retain(|failure| failure.is_drawn() || failure.at < now);
-    for failure in plan.failures.iter_mut().filter(|failure| !failure.is_drawn()) {
-        failure.repair = failure.repair.filter(|&repair| repair < now);
+    let of_fibres = plan.optical.iter_mut().map(|optical| &mut optical.failures);
+    for failures in of_fibres.chain([&mut plan.failures]) {
+        failures.retain(|failure| failure.is_drawn() || failure.at < now);
+        for failure in failures.iter_mut().filter(|failure| !failure.is_drawn()) {
+            failure.repair = failure.repair.filter(|&repair| repair < now);
+        }
     }
     for traffic in &mut plan.traffic {
         traffic.until = traffic.until.min(now);

@@ -147,9 +147,8 @@ pub(crate) fn world(
 
 /// Returns the plan with the failure times of this run.
 fn drawn_failures(plan: &Plan, streams: Streams) -> Cow<'_, Plan> {
-    let is_drawn = |one: &FailurePlan| one.process.is_some() || one.later != Spread::ZERO;
     let of_fibres = plan.optical.iter().flat_map(|optical| &optical.failures);
-    if !plan.failures.iter().chain(of_fibres).any(is_drawn) {
+    if !plan.failures.iter().chain(of_fibres).any(FailurePlan::is_drawn) {
         return Cow::Borrowed(plan);
     }
     let mut plan = plan.clone();
