@@ -195,8 +195,8 @@ class LiveRun:
         """State of each port now.
 
         Columns: ``time_ps``, ``port``, ``up`` and ``rate_bps``. ``queue_packets`` and ``queue_bytes`` include the
-        packet in transmission. ``accepted``, ``accepted_bytes``, ``dropped``, ``dropped_bytes`` (at the port or on the link)
-        and ``marked`` count from the start of the run.
+        packet in transmission. ``accepted``, ``accepted_bytes``, ``dropped``, ``dropped_bytes`` (at the port or on the
+        link) and ``marked`` count from the start of the run.
         """
         return self._read_ports(list(self._ports))
 
