@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from optcp._core import ScenarioError
+    from optcp.congestion import CongestionControl
     from optcp.data.cells import Cells
     from optcp.data.estimates import Estimates
     from optcp.data.samples import Samples
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Cells",
+    "CongestionControl",
     "Estimates",
     "InputError",
     "LiveRun",
@@ -52,6 +54,7 @@ __all__ = [
 
 _MODULES = {
     "Cells": "data.cells",
+    "CongestionControl": "congestion",
     "Done": "study.done",
     "Estimates": "data.estimates",
     "InputError": "errors",

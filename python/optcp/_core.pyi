@@ -4,14 +4,18 @@ Names ending in ``_s`` are float seconds, names ending in ``_ps`` integer picose
 per second. A run depends only on scenario, seed and version.
 """
 
-from typing import Any, final
+from typing import Any, Self, final
 
 import numpy as np
 from numpy.typing import NDArray
+from typing_extensions import disjoint_base
 
 __all__ = [
+    "Ack",
     "Cancel",
     "Cancelled",
+    "CongestionControl",
+    "Delivery",
     "Dumbbell",
     "FlowState",
     "Graph",
@@ -220,6 +224,128 @@ class FlowState:
     @property
     def rtos(self) -> int:
         """Number of RTOs that fired."""
+
+@disjoint_base
+class CongestionControl:
+    """State of a connection, which hooks read and change."""
+
+    def __new__(cls, *_arguments: object, **_named: object) -> Self: ...
+    @property
+    def now_ps(self) -> int:
+        """Current time in ps."""
+
+    @property
+    def srtt_ps(self) -> int | None:
+        """Smoothed RTT in ps, once measured."""
+
+    @property
+    def mss(self) -> float:
+        """Maximum segment size in bytes."""
+
+    @property
+    def cwnd(self) -> float:
+        """Congestion window in bytes."""
+
+    @cwnd.setter
+    def cwnd(self, value: float) -> None: ...
+    @property
+    def ssthresh(self) -> float:
+        """Slow-start threshold in bytes; infinite until the first loss by default."""
+
+    @ssthresh.setter
+    def ssthresh(self, value: float) -> None: ...
+    @property
+    def pacing_rate(self) -> float | None:
+        """Pacing rate in bytes per second; ``None`` for 2 or 1.2 windows per RTT."""
+
+    @pacing_rate.setter
+    def pacing_rate(self, value: float | None) -> None: ...
+    @property
+    def own(self) -> list[float]:
+        """Values of compiled hooks, shape (32,)."""
+
+    @own.setter
+    def own(self, value: list[float]) -> None: ...
+
+@final
+class Ack:
+    """ACK of new data outside recovery. Counts are in segments."""
+
+    @property
+    def acked(self) -> int:
+        """Newly acknowledged segments."""
+
+    @property
+    def delivered(self) -> int:
+        """Newly reported segments, cumulatively or by SACK."""
+
+    @property
+    def marked(self) -> int:
+        """Newly reported segments that were marked."""
+
+    @property
+    def counted(self) -> float:
+        """Segments that count for congestion avoidance, after slow start."""
+
+    @property
+    def rtt_ps(self) -> int | None:
+        """RTT sample in ps, if any."""
+
+    @property
+    def una(self) -> int:
+        """Number of the first unacknowledged segment."""
+
+    @property
+    def next(self) -> int:
+        """Number of the next new segment."""
+
+    @property
+    def limited(self) -> bool:
+        """Whether the window limits sending, so that it may grow."""
+
+@final
+class Delivery:
+    """Delivery reported by any ACK. Counts are in segments."""
+
+    @property
+    def delivered(self) -> int:
+        """Newly delivered segments."""
+
+    @property
+    def lost(self) -> int:
+        """Segments newly detected as lost."""
+
+    @property
+    def prior_in_flight(self) -> int:
+        """Segments in flight before the ACK."""
+
+    @property
+    def in_flight(self) -> int:
+        """Segments in flight after the ACK."""
+
+    @property
+    def rtt_ps(self) -> int | None:
+        """Latest RTT sample in ps, if any."""
+
+    @property
+    def rate(self) -> float | None:
+        """Delivery rate in bytes per second, if sampled."""
+
+    @property
+    def prior_delivered(self) -> int:
+        """Segments delivered before the interval of the rate; -1 without a sample."""
+
+    @property
+    def total_delivered(self) -> int:
+        """Segments delivered on this connection."""
+
+    @property
+    def app_limited(self) -> bool:
+        """Whether something other than the network limited the rate."""
+
+    @property
+    def recovery(self) -> int:
+        """0 without a recovery, 1 during a recovery, 2 after an RTO."""
 
 @final
 class LiveRun:

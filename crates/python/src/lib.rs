@@ -7,6 +7,7 @@
 
 mod arrow;
 mod capture;
+mod congestion;
 mod dumbbell;
 mod graph;
 mod hurst;
@@ -154,6 +155,9 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Cancel>()?;
     module.add_class::<scenario::Scenario>()?;
     module.add_class::<run::Run>()?;
+    module.add_class::<congestion::CongestionControl>()?;
+    module.add_class::<congestion::Ack>()?;
+    module.add_class::<congestion::Delivery>()?;
     module.add_class::<live::LiveRun>()?;
     module.add_class::<live::FlowState>()?;
     module.add_class::<dumbbell::Dumbbell>()?;

@@ -9,6 +9,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::Cancelled;
+use crate::congestion::caught;
 use crate::run::{Run, named_engine};
 use crate::scenario::Scenario;
 
@@ -92,7 +93,7 @@ impl LiveRun {
     ) -> PyResult<Self> {
         let options = RunOptions { fork: false, digest, engine: named_engine(engine)?, threads: 1 };
         let world = &scenario.get().0;
-        let run = py.detach(|| Live::new(world, seed, options));
+        let run = py.detach(|| caught(|| Live::new(world, seed, options)))?;
         Ok(LiveRun::new(run, scenario))
     }
 
@@ -112,11 +113,16 @@ impl LiveRun {
         let run = &mut held.as_mut().ok_or_else(ended)?.run;
         let mut raised = None;
         let until = Time::from_ps(until_ps);
-        let reached = py.detach(|| run.advance_while(until, &mut until_signal(&mut raised)));
-        reached.map_err(|_| {
-            *held = None;
-            cancelled(raised)
-        })
+        let mut go_on = until_signal(&mut raised);
+        let reached = py.detach(|| caught(|| run.advance_while(until, &mut go_on)));
+        drop(go_on);
+        let failure = match reached {
+            Ok(Ok(())) => return Ok(()),
+            Ok(Err(_)) => cancelled(raised),
+            Err(error) => error,
+        };
+        *held = None;
+        Err(failure)
     }
 
     /// Advances until a condition holds, or to a time. Returns the name of the condition and the time of its
@@ -143,15 +149,16 @@ impl LiveRun {
         let (names, conditions): (Vec<_>, Vec<_>) = all.into_iter().flatten().unzip();
         let mut raised = None;
         let until = Time::from_ps(until_ps);
-        let found =
-            py.detach(|| run.advance_until(until, &conditions, &mut until_signal(&mut raised)));
-        match found {
-            Ok(found) => Ok(found.map(|(index, at)| (names[index], at.as_ps()))),
-            Err(_) => {
-                *held = None;
-                Err(cancelled(raised))
-            }
-        }
+        let mut go_on = until_signal(&mut raised);
+        let found = py.detach(|| caught(|| run.advance_until(until, &conditions, &mut go_on)));
+        drop(go_on);
+        let failure = match found {
+            Ok(Ok(found)) => return Ok(found.map(|(index, at)| (names[index], at.as_ps()))),
+            Ok(Err(_)) => cancelled(raised),
+            Err(error) => error,
+        };
+        *held = None;
+        Err(failure)
     }
 
     /// Returns names and groups of the TCP connections.
@@ -234,7 +241,10 @@ impl LiveRun {
     }
 
     fn fork(&self, py: Python<'_>) -> PyResult<Self> {
-        self.with(|state| Ok(LiveRun::new(state.run.clone(), state.scenario.clone_ref(py))))
+        self.with(|state| {
+            let fork = py.detach(|| caught(|| state.run.clone()))?;
+            Ok(LiveRun::new(fork, state.scenario.clone_ref(py)))
+        })
     }
 
     /// Continues as a run of another scenario. Returns the time up to which both are equal if the run is past
@@ -242,7 +252,7 @@ impl LiveRun {
     fn change(&self, py: Python<'_>, scenario: Py<Scenario>) -> PyResult<Option<u64>> {
         self.with(|state| {
             let world = &scenario.get().0;
-            match py.detach(|| state.run.change(world)) {
+            match py.detach(|| caught(|| state.run.change(world)))? {
                 Ok(()) => {
                     state.scenario = scenario;
                     Ok(None)
@@ -255,7 +265,7 @@ impl LiveRun {
     fn finish(&self, py: Python<'_>) -> PyResult<Run> {
         let State { run, scenario } = self.take()?;
         let mut raised = None;
-        let made = py.detach(|| run.finish_while(&mut until_signal(&mut raised)));
+        let made = py.detach(|| caught(|| run.finish_while(&mut until_signal(&mut raised))))?;
         Ok(Run { run: made.map_err(|_| cancelled(raised))?, scenario })
     }
 

@@ -5,6 +5,7 @@ use pyo3::exceptions::{PyKeyError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
+use crate::congestion::caught;
 use crate::scenario::Scenario;
 use crate::table::dictionaries;
 use crate::{Cancel, Cancelled};
@@ -27,7 +28,7 @@ pub(crate) fn run(
     let cancel = cancel.map(|cancel| cancel.0.clone()).unwrap_or_default();
     let scenarios: Vec<_> = branches.iter().map(|branch| &branch.get().0).collect();
     let runs = py
-        .detach(|| optcp_runs::run_branches(&scenarios, seed, options, &cancel))
+        .detach(|| caught(|| optcp_runs::run_branches(&scenarios, seed, options, &cancel)))?
         .map_err(|_| Cancelled::new_err("the run was cancelled"))?;
     Ok(runs.into_iter().zip(branches).map(|(run, scenario)| Run { run, scenario }).collect())
 }

@@ -2,9 +2,11 @@
 
 use std::path::{Path, PathBuf};
 use std::string::FromUtf8Error;
+use std::sync::Arc;
 
 use optcp_runs::RunOptions;
 use optcp_scenario::ecmp_paths;
+use optcp_scenario::external::Class;
 use optcp_scenario::{
     Graph, GraphFibre, GraphFibres, GraphLink, Library, LinkRisks, LinkValues, Matrix, Reference,
     ReferenceResolver, Rows, Values, WarningKind,
@@ -13,6 +15,7 @@ use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
+use crate::congestion;
 use crate::run::{Run, named_engine, run};
 use crate::{Cancel, Cancelled, ScenarioError};
 
@@ -85,6 +88,10 @@ impl ReferenceResolver for Beside {
             };
             Ok((fibres.into_iter().map(fibre).collect(), paths))
         })
+    }
+
+    fn congestion(&self, name: &str) -> Result<Arc<dyn Class>, String> {
+        self.ask(|py, scenario| congestion::class(py, name, scenario))
     }
 
     fn matrix(&self, file: &str) -> Result<Matrix, String> {

@@ -198,9 +198,11 @@ impl<O: Observer> Progress<O> {
         observer: O,
     ) -> Self {
         let waited = |flow: &FlowSpec| flow.segments.is_some();
+        // Classes of another program may need one thread, and may end the run.
+        let has_classes = plan.tcp.iter().any(|(_, config)| config.controllers.class().is_some());
+        let threads = if has_classes { 1 } else { options.threads };
         Progress {
-            simulation: Simulation::new(blueprint, options.engine, observer)
-                .on_threads(options.threads),
+            simulation: Simulation::new(blueprint, options.engine, observer).on_threads(threads),
             awaited: plan.end_with_flows.then(|| blueprint.flows.iter().map(waited).collect()),
             ends: plan.measure.iter().flat_map(|window| [window.until, window.after]).collect(),
             counted: Vec::new(),

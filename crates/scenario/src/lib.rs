@@ -35,6 +35,7 @@ pub use library::{
     ReferenceResolver, Rows, Values,
 };
 pub use optcp_routing::Coverage;
+pub use optcp_tcp::congestion::external;
 pub use plan::Plan;
 pub use problem::Diagnostic;
 pub use profiles::{ProfileChoice, ProfileEntry, profiles};

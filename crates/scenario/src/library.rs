@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use optcp_tcp::congestion::external::Class;
 use serde::Deserialize;
 
 /// Reference to a network.
@@ -130,6 +131,14 @@ pub trait ReferenceResolver: Send + Sync {
         Err("fibres of this network are not available".to_owned())
     }
 
+    /// Returns a class of congestion controls, such as `module.Class`.
+    ///
+    /// # Errors
+    /// If there is no such class.
+    fn congestion(&self, name: &str) -> Result<Arc<dyn Class>, String> {
+        Err(format!("`{name}` cannot be loaded: congestion controls in Python are not available"))
+    }
+
     /// Returns the traffic matrix in a file.
     ///
     /// # Errors
@@ -188,6 +197,11 @@ impl Library {
     /// Returns the fibres of a network.
     pub(crate) fn fibres(&self, reference: Reference<'_>) -> Result<GraphFibres, String> {
         self.0.fibres(reference)
+    }
+
+    /// Returns a class of congestion controls.
+    pub(crate) fn congestion(&self, name: &str) -> Result<Arc<dyn Class>, String> {
+        self.0.congestion(name)
     }
 
     /// Returns the traffic matrix in a file.

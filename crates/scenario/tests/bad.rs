@@ -61,6 +61,7 @@ bad!(
     protected_links_around,
     protected_without_routers,
     protection,
+    python_congestion,
     queue_disciplines,
     queue_tables,
     queues,

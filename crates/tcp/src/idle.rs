@@ -34,6 +34,7 @@ impl Tcb {
     /// Prepares for sending data after a time without outstanding data.
     pub(crate) fn resume(&mut self, now: Time) {
         let idle = now - self.last_departure;
+        self.tell_time(now);
         self.congestion.on_resume(now, idle);
         if let Some(networks) = &mut self.networks {
             networks.on_resume(now, idle);

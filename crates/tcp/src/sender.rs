@@ -168,6 +168,7 @@ impl Sender {
         }
         tcb.allowance = u32::MAX;
         tcb.limited = 0;
+        tcb.tell_time(now);
         tcb.read(now, ack);
         let (advances, answers) = (ack.seq > tcb.una, ack.seq >= tcb.una);
         let opens = tcb.opens() && advances;
@@ -207,6 +208,7 @@ impl Sender {
     /// Processes the timer at the time given by `deadline`.
     pub fn handle_timer(&mut self, now: Time) {
         let tcb = &mut self.tcb;
+        tcb.tell_time(now);
         let paced = tcb.pacer.deadline().is_some_and(|at| at <= now);
         tcb.pacer.expire(now);
         if self.recovery.deadline().is_some_and(|at| at <= now) {

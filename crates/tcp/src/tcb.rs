@@ -292,6 +292,12 @@ impl Tcb {
         self.window.ssthresh = half.max(2.0 * self.mss());
     }
 
+    /// Notifies congestion control of the current time.
+    #[inline]
+    pub(crate) fn tell_time(&mut self, now: Time) {
+        self.congestion.at(now, &self.window, self.mss);
+    }
+
     /// Notifies congestion control of an RTO.
     pub(crate) fn on_timeout(&mut self) {
         let mss = self.mss();

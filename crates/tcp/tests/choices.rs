@@ -315,7 +315,7 @@ fn linux_has_hystart_with_cubic_alone() {
             assert_eq!(config.congestion, kind);
             let hystart = config.slow_start == SlowStartKind::HyStart;
             assert_eq!(hystart, kind == CongestionKind::Cubic, "{}", kind.name());
-            let paced = ["bbr", "bbr3", "prague"].contains(&kind.name());
+            let paced = ["bbr", "bbr3", "prague", "python-paced"].contains(&kind.name());
             assert_eq!(config.pacing == Pacing::Rate, paced, "{}", kind.name());
             let want = match kind.name() {
                 "dctcp" => (Ecn::Dctcp, EctPackets::All),

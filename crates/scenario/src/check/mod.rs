@@ -78,7 +78,7 @@ pub(crate) fn plan(file: &File, library: &Library, problems: &mut Problems<'_>) 
     network.voqs(file, problems);
     network.bundles(file, problems);
     fibres::core(file, &mut plan, &mut network, problems);
-    tcp::tables(file, &mut plan, problems);
+    tcp::tables(file, library, &mut plan, problems);
     let routes = routing::routing(file, &mut plan, &mut network, problems);
     forwarding::forwarding(file, library, &mut plan, &mut network, problems);
     risks::risks(file, &mut plan, &mut network, problems);

@@ -5,6 +5,7 @@ use optcp_tcp::config::{
     AckKind, Config, CongestionKind, Ecn, Measurement, NeedsEcn, Pacing, PathState, RecoveryKind,
     SlowStartKind,
 };
+use optcp_tcp::congestion::external::Hook;
 use optcp_tcp::profile::Profile;
 use optcp_units::{Bytes, Duration};
 use serde::Deserialize;
@@ -12,6 +13,7 @@ use serde::de::value::{Error, StrDeserializer};
 use toml::de::DeTable;
 
 use crate::de;
+use crate::library::Library;
 use crate::problem::Problems;
 use crate::schema::{File, TcpTable, belongs};
 use crate::tree::{Node, place};
@@ -24,10 +26,16 @@ use super::draft::Draft;
 const LARGEST_PACKET: Bytes = Bytes::new(65_535);
 
 /// Reads the TCP tables of the file.
-pub(super) fn tables(file: &File, plan: &mut Draft, problems: &mut Problems<'_>) {
+pub(super) fn tables(
+    file: &File,
+    library: &Library,
+    plan: &mut Draft,
+    problems: &mut Problems<'_>,
+) {
     for (name, table) in &file.tcp.0 {
         check_name(name, place!["tcp", name.as_str()], problems);
-        let config = table.config();
+        let mut config = table.config();
+        load_class(name, &mut config, library, problems);
         check(name, &config, problems);
         // Sender and receiver share one configuration.
         if config.dsack_undo && !config.dsack {
@@ -36,6 +44,21 @@ pub(super) fn tables(file: &File, plan: &mut Draft, problems: &mut Problems<'_>)
         }
         plan.tcp.push((name.clone(), config));
     }
+}
+
+/// Loads the class of a congestion control of another program.
+fn load_class(name: &str, config: &mut Config, library: &Library, problems: &mut Problems<'_>) {
+    let Some(class) = config.controllers.class_name() else { return };
+    let message = match library.congestion(class) {
+        Ok(found)
+            if !config.congestion.paces() && found.overridden().contains(Hook::OnDelivery) =>
+        {
+            format!("`{class}` has `on_delivery`: write `python-paced:{class}`")
+        }
+        Ok(found) => return config.controllers.set_class(&found),
+        Err(message) => message,
+    };
+    problems.at(place!["tcp", name, "congestion"], message);
 }
 
 /// TCP parameters written outside a scenario, such as `profile = "rfc", recovery = "sack"`.
@@ -208,7 +231,9 @@ fn check_measures(name: &str, config: &Config, problems: &mut Problems<'_>) {
     }
     if kind.paces() && config.pacing != Pacing::Rate {
         let message = format!("`congestion = \"{}\"` needs `pacing = \"rate\"`", kind.name());
-        let why = if kind.wants_rates() {
+        let why = if kind == CongestionKind::PythonPaced {
+            "its class sets the rate"
+        } else if kind.wants_rates() {
             "its window is twice the BDP: it controls the rate"
         } else {
             "it spreads its window over an RTT"

@@ -2,6 +2,7 @@
 
 mod bundle;
 mod burst;
+mod congestion;
 mod flows;
 mod list_or;
 mod optical;

@@ -16,6 +16,7 @@ use serde_json::{Map, Value, json};
 
 use optcp_units::nearest::list;
 
+use super::congestion::{Congestion, congestion};
 use super::values::{Count, Limit, Size, Span};
 
 /// Form of a `Config` type in scenario files and in the resolved scenario.
@@ -65,7 +66,7 @@ macro_rules! choice {
 }
 
 choice! {
-    RecoveryKind, LossDetectionKind, RateReduction, AfterTimeout, CongestionKind, CubicVersion, Increase, AckCounting, SlowStartKind, WindowValidation, Pacing, Backoff, FirstLoss, RttKind, Measurement, Expiry, NewRenoTimer, ReductionBasis, TimeoutBasis, RecoveryExit, PartialAck, Halving, AckKind, DuplicateAckKind, DctcpLoss, PragueRttScaling, Ecn, ReceiverEcn, EctPackets, PathState,
+    RecoveryKind, LossDetectionKind, RateReduction, AfterTimeout, CubicVersion, Increase, AckCounting, SlowStartKind, WindowValidation, Pacing, Backoff, FirstLoss, RttKind, Measurement, Expiry, NewRenoTimer, ReductionBasis, TimeoutBasis, RecoveryExit, PartialAck, Halving, AckKind, DuplicateAckKind, DctcpLoss, PragueRttScaling, Ecn, ReceiverEcn, EctPackets, PathState,
 }
 
 field! {
@@ -78,6 +79,18 @@ field! {
     bool, bool, "", |w| *w, |v| json!(v);
     Window, Limit, "_segments", |w| Window(w.0.unwrap_or(u32::MAX)),
         |v| json!((v.0 != u32::MAX).then_some(v.0));
+}
+
+impl Field for CongestionKind {
+    type Written = Congestion;
+    const SUFFIX: &'static str = "";
+    const CHOICES: &'static [Entry] = CongestionKind::FAMILY.members;
+    fn read(written: &Congestion) -> Self {
+        written.kind
+    }
+    fn resolved(&self) -> Value {
+        json!(self.name())
+    }
 }
 
 /// Window limit. `Config` uses `u32::MAX` for `unlimited`.
@@ -117,7 +130,7 @@ macro_rules! tcp_table {
 
             /// Returns profile and congestion control, if the table names them.
             pub(crate) fn named(&self) -> (Option<Profile>, Option<CongestionKind>) {
-                (self.profile, self.congestion)
+                (self.profile, self.congestion.as_ref().map(|congestion| congestion.kind))
             }
 
             /// Applies this table to `config`, which belongs to `profile`. `congestion` overrides the table's
@@ -128,9 +141,12 @@ macro_rules! tcp_table {
                 mut config: Config,
                 congestion: Option<CongestionKind>,
             ) -> Config {
-                let congestion = congestion.or(self.congestion);
+                let congestion = congestion.or(self.named().1);
                 if let Some(congestion) = congestion {
                     profile.adopt(congestion, &mut config);
+                }
+                if let Some(Congestion { class: Some(name), .. }) = &self.congestion {
+                    config.controllers.name_class(name);
                 }
                 $( if let Some(written) = &self.$name {
                     config $($(.$part)+)? .$name = <$Type as Field>::read(written).into();
@@ -154,7 +170,12 @@ macro_rules! tcp_table {
                 stringify!($name).to_owned() + <$Type as Field>::SUFFIX,
                 <$Type>::from(config $($(.$part)+)? .$name).resolved(),
             ) ),*];
-            choices.into_iter().collect()
+            let mut choices: Map<String, Value> = choices.into_iter().collect();
+            if let Some(class) = config.controllers.class() {
+                choices.insert("congestion".to_owned(), json!(congestion(config)));
+                choices.insert("congestion_sha256".to_owned(), json!(class.digest()));
+            }
+            choices
         }
 
         /// Returns all parameters in scenario notation, by key.

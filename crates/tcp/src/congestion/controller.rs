@@ -120,6 +120,9 @@ pub trait Controller: Clone + Sized {
     /// Returns the state at the start of a connection.
     fn new(keys: &Self::Keys, start: Start) -> Self;
 
+    /// Called at each ACK, timer and restart, with the current time, before all other calls.
+    fn at(&mut self, _now: Time, _window: &Window, _mss: f64) {}
+
     /// Called before the first data: the RTT of the SYN, passed to `observe`, is not a data RTT.
     fn on_open(&mut self) {}
 

@@ -13,6 +13,8 @@ mod cubic;
 mod dctcp;
 mod draw;
 pub mod event;
+pub mod external;
+mod external_paced;
 mod growth;
 mod highspeed;
 mod htcp;
@@ -201,12 +203,20 @@ controllers! { $
     "dctcp" => dctcp::Dctcp in Box<Dctcp>: "Reno, but marks reduce the window by half the smoothed share of marked segments", "RFC 8257; Linux";
     "prague" => prague::Prague in Box<Prague>: "DCTCP with fractional segments, pacing, and growth as with RTTs of at least 25 ms", "draft-briscoe-iccrg-prague-congestion-control-04; Linux's tcp_prague";
     "retcp" => retcp::Retcp in Retcp: "Reno, but multiplies its window when ACKs announce a circuit and divides it when they stop", "Mukerjee et al. 2020; their module for Linux";
+    "python" => external::Python in Box<Python>: "class in Python, written `python:MODULE.CLASS`", "docs/details/python-congestion.md";
+    "python-paced" => external_paced::PythonPaced in Box<PythonPaced>: "class in Python that paces, written `python-paced:MODULE.CLASS`", "docs/details/python-congestion.md";
     #[cfg(test)]
     "recorder" => recorder::Recorder in Box<Recorder>: "Reno that records its inputs", "tests of this crate";
 }
 
 /// [`Controller`] methods of the selected control.
 impl CongestionControl {
+    /// See [`Controller::at`].
+    #[inline]
+    pub fn at(&mut self, now: Time, window: &Window, mss: f64) {
+        each!(self, it => it.at(now, window, mss));
+    }
+
     /// See [`Controller::on_open`].
     pub fn on_open(&mut self) {
         each!(self, it => it.on_open());

@@ -41,7 +41,7 @@ keys! {
 #[derive(Clone, Debug)]
 pub struct Reno {
     increase: Increase,
-    slow_start: SlowStart,
+    pub(super) slow_start: SlowStart,
     /// Segments counted towards the next whole one.
     counted: f64,
 }

@@ -1,0 +1,490 @@
+//! Congestion controls in Python: classes whose hooks are methods, or compiled functions by address.
+
+mod compiled;
+
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::path::Path;
+use std::sync::Arc;
+
+use optcp_scenario::external::{
+    self, Class, Connection, Hook, HookSet, Hooks, OWN_VALUES, UNKNOWN_PS,
+};
+use optcp_units::Time;
+use pyo3::PyClass;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyTuple};
+
+use compiled::Compiled;
+
+/// Base class of congestion controls: the state of the connection.
+#[pyclass(subclass, module = "optcp._core")]
+#[derive(Debug)]
+pub(crate) struct CongestionControl(Connection);
+
+/// Returns a time, or `None` if it is unknown.
+fn known(time_ps: i64) -> Option<i64> {
+    Some(time_ps).filter(|&time_ps| time_ps != UNKNOWN_PS)
+}
+
+/// Returns a window in bytes if it is one.
+fn window(name: &str, bytes: f64) -> PyResult<f64> {
+    if bytes >= 0.0 {
+        return Ok(bytes);
+    }
+    Err(PyValueError::new_err(format!("{name} is {bytes}: expected a number of bytes")))
+}
+
+#[pymethods]
+impl CongestionControl {
+    /// The subclass uses the arguments.
+    #[new]
+    #[pyo3(signature = (*_arguments, **_named))]
+    fn new(_arguments: &Bound<'_, PyTuple>, _named: Option<&Bound<'_, PyDict>>) -> Self {
+        CongestionControl(Connection::default())
+    }
+
+    #[getter]
+    fn now_ps(&self) -> i64 {
+        self.0.now_ps
+    }
+
+    #[getter]
+    fn srtt_ps(&self) -> Option<i64> {
+        known(self.0.srtt_ps)
+    }
+
+    #[getter]
+    fn mss(&self) -> f64 {
+        self.0.mss
+    }
+
+    #[getter]
+    fn cwnd(&self) -> f64 {
+        self.0.cwnd
+    }
+
+    #[setter]
+    fn set_cwnd(&mut self, bytes: f64) -> PyResult<()> {
+        self.0.cwnd = window("cwnd", bytes)?;
+        Ok(())
+    }
+
+    #[getter]
+    fn ssthresh(&self) -> f64 {
+        self.0.ssthresh
+    }
+
+    #[setter]
+    fn set_ssthresh(&mut self, bytes: f64) -> PyResult<()> {
+        self.0.ssthresh = window("ssthresh", bytes)?;
+        Ok(())
+    }
+
+    #[getter]
+    fn pacing_rate(&self) -> Option<f64> {
+        Some(self.0.pacing_rate).filter(|&rate| rate > 0.0)
+    }
+
+    #[setter]
+    fn set_pacing_rate(&mut self, rate: Option<f64>) -> PyResult<()> {
+        self.0.pacing_rate = match rate {
+            None => 0.0,
+            Some(rate) if rate > 0.0 && rate.is_finite() => rate,
+            Some(rate) => {
+                let message = format!("pacing_rate is {rate}: expected a positive number, or None");
+                return Err(PyValueError::new_err(message));
+            }
+        };
+        Ok(())
+    }
+
+    #[getter]
+    fn own(&self) -> [f64; OWN_VALUES] {
+        self.0.own
+    }
+
+    #[setter]
+    fn set_own(&mut self, values: [f64; OWN_VALUES]) {
+        self.0.own = values;
+    }
+}
+
+/// Argument of a hook. The next call changes it.
+#[pyclass(module = "optcp._core")]
+#[derive(Debug)]
+pub(crate) struct Ack(external::Ack);
+
+#[pymethods]
+impl Ack {
+    #[getter]
+    fn acked(&self) -> i64 {
+        self.0.acked
+    }
+
+    #[getter]
+    fn delivered(&self) -> i64 {
+        self.0.delivered
+    }
+
+    #[getter]
+    fn marked(&self) -> i64 {
+        self.0.marked
+    }
+
+    #[getter]
+    fn counted(&self) -> f64 {
+        self.0.counted
+    }
+
+    #[getter]
+    fn rtt_ps(&self) -> Option<i64> {
+        known(self.0.rtt_ps)
+    }
+
+    #[getter]
+    fn una(&self) -> i64 {
+        self.0.una
+    }
+
+    #[getter]
+    fn next(&self) -> i64 {
+        self.0.next
+    }
+
+    #[getter]
+    fn limited(&self) -> bool {
+        self.0.limited != 0
+    }
+}
+
+/// Argument of a hook. The next call changes it.
+#[pyclass(module = "optcp._core")]
+#[derive(Debug)]
+pub(crate) struct Delivery(external::Delivery);
+
+#[pymethods]
+impl Delivery {
+    #[getter]
+    fn delivered(&self) -> i64 {
+        self.0.delivered
+    }
+
+    #[getter]
+    fn lost(&self) -> i64 {
+        self.0.lost
+    }
+
+    #[getter]
+    fn prior_in_flight(&self) -> i64 {
+        self.0.prior_in_flight
+    }
+
+    #[getter]
+    fn in_flight(&self) -> i64 {
+        self.0.in_flight
+    }
+
+    #[getter]
+    fn rtt_ps(&self) -> Option<i64> {
+        known(self.0.rtt_ps)
+    }
+
+    #[getter]
+    fn rate(&self) -> Option<f64> {
+        Some(self.0.rate).filter(|rate| !rate.is_nan())
+    }
+
+    #[getter]
+    fn prior_delivered(&self) -> i64 {
+        self.0.prior_delivered
+    }
+
+    #[getter]
+    fn total_delivered(&self) -> i64 {
+        self.0.total_delivered
+    }
+
+    #[getter]
+    fn app_limited(&self) -> bool {
+        self.0.app_limited != 0
+    }
+
+    #[getter]
+    fn recovery(&self) -> i64 {
+        self.0.recovery
+    }
+}
+
+/// Implementation of a hook.
+#[derive(Clone, Copy, Debug)]
+enum Implementation {
+    /// Method of the class.
+    Method,
+    /// Compiled function.
+    Compiled(Compiled),
+}
+
+/// Implementations of the overridden hooks.
+type Implementations = [Option<Implementation>; Hook::ALL.len()];
+
+/// Class in Python.
+#[derive(Debug)]
+struct PythonClass {
+    name: String,
+    digest: String,
+    class: Py<PyAny>,
+    hooks: Implementations,
+    slow_start: bool,
+}
+
+/// Returns the class with this name, which belongs to a scenario.
+pub(crate) fn class(py: Python<'_>, name: &str, scenario: &Path) -> PyResult<Arc<dyn Class>> {
+    let module = py.import("optcp.congestion")?;
+    let (class, digest): (Py<PyAny>, String) =
+        module.call_method1("find", (name, scenario))?.extract()?;
+    let (base, compiled) = (module.getattr("CongestionControl")?, module.getattr("Compiled")?);
+    let mut hooks: Implementations = [None; Hook::ALL.len()];
+    for (hook, name) in Hook::ALL {
+        let value = class.bind(py).getattr(name)?;
+        hooks[hook as usize] = if value.is_instance(&compiled)? {
+            let address = value.getattr("address")?.extract()?;
+            Some(Implementation::Compiled(Compiled(address)))
+        } else {
+            (!value.is(&base.getattr(name)?)).then_some(Implementation::Method)
+        };
+    }
+    let slow_start = class.bind(py).getattr("slow_start")?.is_truthy()?;
+    Ok(Arc::new(PythonClass { name: name.to_owned(), digest, class, hooks, slow_start }))
+}
+
+impl PythonClass {
+    /// Returns the methods of an object of this class.
+    fn methods(&self, object: Bound<'_, PyAny>) -> PyResult<Methods> {
+        let py = object.py();
+        let mut methods = [const { None }; Hook::ALL.len()];
+        for (hook, name) in Hook::ALL {
+            if let Some(Implementation::Method) = self.hooks[hook as usize] {
+                methods[hook as usize] = Some(object.getattr(name)?.unbind());
+            }
+        }
+        Ok(Methods {
+            object: object.extract()?,
+            methods,
+            ack: Argument::new(py, Ack(external::Ack::default()))?,
+            delivery: Argument::new(py, Delivery(external::Delivery::default()))?,
+        })
+    }
+}
+
+impl Class for PythonClass {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn digest(&self) -> &str {
+        &self.digest
+    }
+
+    fn overridden(&self) -> HookSet {
+        let mut set = HookSet::default();
+        for (hook, _) in Hook::ALL {
+            if self.hooks[hook as usize].is_some() {
+                set.insert(hook);
+            }
+        }
+        set
+    }
+
+    fn has_slow_start(&self) -> bool {
+        self.slow_start
+    }
+
+    fn connect(self: Arc<Self>) -> Box<dyn Hooks> {
+        let has_methods =
+            self.hooks.iter().flatten().any(|hook| matches!(hook, Implementation::Method));
+        let methods = has_methods.then(|| {
+            Python::attach(|py| {
+                let object = self.class.bind(py).call0();
+                let methods = object.and_then(|object| self.methods(object));
+                methods.unwrap_or_else(|error| raise(py, error, None))
+            })
+        });
+        Box::new(Controller { class: self, methods })
+    }
+}
+
+/// Object that is the only argument of a hook.
+#[derive(Debug)]
+struct Argument<T: PyClass> {
+    object: Py<T>,
+    arguments: Py<PyTuple>,
+}
+
+impl<T: PyClass> Argument<T> {
+    fn new(py: Python<'_>, value: impl Into<PyClassInitializer<T>>) -> PyResult<Self> {
+        let object = Py::new(py, value)?;
+        let arguments = PyTuple::new(py, [&object])?.unbind();
+        Ok(Argument { object, arguments })
+    }
+}
+
+/// Object of a class with methods.
+#[derive(Debug)]
+struct Methods {
+    object: Py<CongestionControl>,
+    methods: [Option<Py<PyAny>>; Hook::ALL.len()],
+    ack: Argument<Ack>,
+    delivery: Argument<Delivery>,
+}
+
+/// Congestion control of a connection.
+#[derive(Debug)]
+struct Controller {
+    class: Arc<PythonClass>,
+    /// `None` if all hooks are compiled.
+    methods: Option<Methods>,
+}
+
+/// Exception of a hook, which ends the run.
+struct Raised(PyErr);
+
+/// Ends the run with an exception. [`caught`] returns it.
+fn raise(py: Python<'_>, error: PyErr, connection: Option<&Connection>) -> ! {
+    if let Some(connection) = connection {
+        let now_s = Time::from_ps(connection.now_ps.cast_unsigned()).as_secs_f64();
+        let note = format!("raised by a congestion control at {now_s} s of simulated time");
+        // Without the note, the exception is still complete.
+        let _ = error.value(py).call_method1("add_note", (note,));
+    }
+    resume_unwind(Box::new(Raised(error)))
+}
+
+/// Returns the result of a run, or the exception of a hook.
+pub(crate) fn caught<T>(run: impl FnOnce() -> T) -> PyResult<T> {
+    catch_unwind(AssertUnwindSafe(run)).map_err(|payload| match payload.downcast::<Raised>() {
+        Ok(raised) => raised.0,
+        Err(other) => resume_unwind(other),
+    })
+}
+
+impl Controller {
+    /// Returns the compiled function of a hook, if it is one.
+    fn compiled(&self, hook: Hook) -> Option<Compiled> {
+        match self.class.hooks[hook as usize] {
+            Some(Implementation::Compiled(compiled)) => Some(compiled),
+            _ => None,
+        }
+    }
+
+    /// Calls the method of a hook.
+    fn call<T>(
+        &self,
+        hook: Hook,
+        connection: &mut Connection,
+        arguments: impl FnOnce(Python<'_>, &Methods) -> PyResult<Py<PyTuple>>,
+        result: impl FnOnce(Bound<'_, PyAny>) -> PyResult<T>,
+    ) -> T {
+        Python::attach(|py| {
+            let methods = self.methods.as_ref().expect("a class with methods has an object");
+            let method = methods.methods[hook as usize].as_ref().expect("it is overridden");
+            let object = methods.object.bind(py);
+            object.borrow_mut().0 = *connection;
+            let called = arguments(py, methods)
+                .and_then(|arguments| result(method.bind(py).call1(arguments.bind(py))?));
+            *connection = object.borrow().0;
+            called.unwrap_or_else(|error| raise(py, error, Some(connection)))
+        })
+    }
+
+    /// Calls a hook without arguments.
+    fn tell(&self, hook: Hook, connection: &mut Connection) {
+        match self.compiled(hook) {
+            Some(compiled) => compiled.tell(connection),
+            None => {
+                self.call(hook, connection, |py, _| Ok(PyTuple::empty(py).unbind()), |_| Ok(()));
+            }
+        }
+    }
+
+    /// Calls a hook with the reduction basis. Returns the new ssthresh.
+    fn reduce(&self, hook: Hook, connection: &mut Connection, basis: f64) -> Option<f64> {
+        if let Some(compiled) = self.compiled(hook) {
+            return compiled.reduce(connection, basis);
+        }
+        let arguments = |py: Python<'_>, _: &Methods| Ok(PyTuple::new(py, [basis])?.unbind());
+        self.call(hook, connection, arguments, |result| {
+            let bytes: Option<f64> = result.extract()?;
+            bytes.map(|bytes| window("ssthresh", bytes)).transpose()
+        })
+    }
+}
+
+impl Hooks for Controller {
+    fn fork(&self) -> Box<dyn Hooks> {
+        let methods = self.methods.as_ref().map(|methods| {
+            Python::attach(|py| {
+                let copied = py
+                    .import("copy")
+                    .and_then(|copy| copy.call_method1("deepcopy", (&methods.object,)));
+                let methods = copied.and_then(|object| self.class.methods(object));
+                methods.unwrap_or_else(|error| raise(py, error, None))
+            })
+        });
+        Box::new(Controller { class: self.class.clone(), methods })
+    }
+
+    fn on_ack(&mut self, connection: &mut Connection, ack: &external::Ack) {
+        if let Some(compiled) = self.compiled(Hook::OnAck) {
+            return compiled.tell_event(connection, ack);
+        }
+        let arguments = |py: Python<'_>, methods: &Methods| {
+            methods.ack.object.bind(py).borrow_mut().0 = *ack;
+            Ok(methods.ack.arguments.clone_ref(py))
+        };
+        self.call(Hook::OnAck, connection, arguments, |_| Ok(()));
+    }
+
+    fn on_delivery(&mut self, connection: &mut Connection, delivery: &external::Delivery) {
+        if let Some(compiled) = self.compiled(Hook::OnDelivery) {
+            return compiled.tell_event(connection, delivery);
+        }
+        let arguments = |py: Python<'_>, methods: &Methods| {
+            methods.delivery.object.bind(py).borrow_mut().0 = *delivery;
+            Ok(methods.delivery.arguments.clone_ref(py))
+        };
+        self.call(Hook::OnDelivery, connection, arguments, |_| Ok(()));
+    }
+
+    fn on_loss(&mut self, connection: &mut Connection, basis: f64) -> Option<f64> {
+        self.reduce(Hook::OnLoss, connection, basis)
+    }
+
+    fn on_ecn(&mut self, connection: &mut Connection, basis: f64) -> Option<f64> {
+        self.reduce(Hook::OnEcn, connection, basis)
+    }
+
+    fn on_rto(&mut self, connection: &mut Connection) {
+        self.tell(Hook::OnRto, connection);
+    }
+
+    fn on_recovered(&mut self, connection: &mut Connection) {
+        self.tell(Hook::OnRecovered, connection);
+    }
+
+    fn on_restart(&mut self, connection: &mut Connection, idle_ps: i64) {
+        if let Some(compiled) = self.compiled(Hook::OnRestart) {
+            return compiled.tell_time(connection, idle_ps);
+        }
+        let arguments = |py: Python<'_>, _: &Methods| Ok(PyTuple::new(py, [idle_ps])?.unbind());
+        self.call(Hook::OnRestart, connection, arguments, |_| Ok(()));
+    }
+
+    fn on_save(&mut self, connection: &mut Connection) {
+        self.tell(Hook::OnSave, connection);
+    }
+
+    fn on_undo(&mut self, connection: &mut Connection) {
+        self.tell(Hook::OnUndo, connection);
+    }
+}
