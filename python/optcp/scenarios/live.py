@@ -62,7 +62,7 @@ class LiveRun:
     >>> with optcp.load("single-failure").start(seed=7) as run:
     ...     run.advance("3 s")
     ...     fork = run.fork()
-    ...     fork.fail("R2", "R3")
+    ...     fork.change("failures.0.at", "3 s")
     ...     early, late = fork.finish(), run.finish()
     >>> early.failed[0]["at_ps"], late.failed[0]["at_ps"]
     (3000000000000, 4000000000000)

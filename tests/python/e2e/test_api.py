@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 
-DOCS = Path(__file__).parents[3] / "docs" / "reference"
+DOCS = Path(__file__).parents[3] / "docs"
 DOCTESTS = (
     "",
+    ".scenarios.live",
     ".scenarios.run",
     ".scenarios.scenario",
     ".data.table",
@@ -37,9 +38,10 @@ def test_docstring_examples_give_shown_output(module):
     assert re.search(r"failed=0, attempted=[1-9]", python(script))
 
 
-def test_module_page_gives_shown_output(tmp_path):
-    blocks = re.findall(r"```python\n(.*?)```", (DOCS / "api.md").read_text(encoding="utf-8"), re.DOTALL)
-    shown = re.findall(r"```text\n(.*?)```", (DOCS / "api.md").read_text(encoding="utf-8"), re.DOTALL)
+@pytest.mark.parametrize("page", ["reference/api.md", "details/live-runs.md"])
+def test_page_gives_shown_output(page, tmp_path):
+    text = (DOCS / page).read_text(encoding="utf-8")
+    blocks, shown = (re.findall(rf"```{kind}\n(.*?)```", text, re.DOTALL) for kind in ("python", "text"))
     assert python("\n".join(blocks), tmp_path) == "".join(shown)
 
 
