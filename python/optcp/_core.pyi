@@ -401,6 +401,9 @@ class LiveRun:
     def flow(self, number: int) -> FlowState:
         """Return the state of a TCP connection."""
 
+    def set_cwnd(self, number: int, cwnd_bytes: float) -> None:
+        """Set cwnd and ssthresh of a TCP connection."""
+
     def flows(self) -> dict[str, NDArray[Any] | tuple[NDArray[np.uint32], list[str]]]:
         """Return the attributes of :class:`FlowState` of all TCP connections, as columns."""
 

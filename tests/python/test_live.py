@@ -181,6 +181,49 @@ def test_state_equals_last_observation_of_sender(world):
     assert flow.phase == rows["phase"][last]
 
 
+@pytest.mark.parametrize("engine", ENGINES)
+def test_set_window_is_sent_per_rtt_and_grows_by_one_segment(engine):
+    """The RTT is 100 ms, and the capacity 833 segments per RTT."""
+    text = WORLD.replace("10 Mbps", "100 Mbps").replace("5 ms", "25 ms").replace("20 packets", "1000 packets")
+    run = optcp.Scenario.parse(text).start(engine=engine)
+    for segments in (20, 60, 50):
+        run.advance(run.now + 0.3)
+        run.set_cwnd("g/A/0", segments * 1460)
+        run.advance(run.now + 0.3)
+        flow = run.flow("g/A/0")
+        assert (flow.phase, flow.rtos, flow.retransmissions) == ("avoidance", 0, 0)
+        assert flow.ssthresh_bytes == segments * 1460
+        assert segments + 2 < flow.cwnd_bytes / 1460 < segments + 4.5
+        assert segments + 2 <= flow.flight <= segments + 4
+    run.set_cwnd("g/A/0", 1)
+    assert run.flow("g/A/0").cwnd_bytes == 1460
+    for value in (0, 1.5, 2**33):
+        with pytest.raises(InputError, match="cwnd_bytes: expected a whole number from 1 to 4294967296"):
+            run.set_cwnd("g/A/0", value)
+
+
+def test_windows_are_repeated_when_the_past_is_simulated_again(world):
+    def windows(run):
+        for at in (1, 1.5, 2):
+            run.advance(at)
+            run.set_cwnd("g/A/0", int(20e3 * at))
+
+    run, written = world.start(digest=True), WORLD
+    windows(run)
+    for at in ("3 s", "4 s"):
+        run.advance(at)
+        run.change("links.0.rate", f"{at[0]} Mbps")
+        changes = ", ".join(
+            f'{{ at = "{at}", link = {link}, rate = "{at[0]} Mbps" }}' for link in (["A", "B"], ["B", "C"])
+        )
+        written += f"[[schedules]]\nchanges = [{changes}]\n"
+    expected = optcp.Scenario.parse(written).start(digest=True, engine="reference")
+    windows(expected)
+    live = run.finish()
+    assert digests(live) == digests(expected.finish())
+    assert digests(live) != digests(optcp.Scenario.parse(written).run(digest=True))
+
+
 def test_read_state_does_not_depend_on_engine(world):
     fast, reference = (world.start(engine=engine) for engine in ENGINES)
     for step in range(1, 40):

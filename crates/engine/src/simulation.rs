@@ -254,6 +254,14 @@ impl<O: Observer> Simulation<O> {
         self.model.flow_state(flow)
     }
 
+    /// Sets cwnd and ssthresh of a flow in bytes, as [`Sender::set_cwnd`] does.
+    ///
+    /// # Panics
+    /// If there is no such flow.
+    pub fn set_cwnd(&mut self, flow: FlowId, bytes: f64) {
+        self.model.senders[flow.index()].sender.set_cwnd(bytes);
+    }
+
     /// Returns the number of packets in queues, in burst assemblers and on links.
     #[must_use]
     pub fn in_flight(&self) -> u64 {

@@ -173,6 +173,14 @@ impl LiveRun {
         self.with(|state| Ok(FlowState(state.run.flow(number))))
     }
 
+    /// Sets cwnd and ssthresh of a TCP connection.
+    fn set_cwnd(&self, number: usize, cwnd_bytes: f64) -> PyResult<()> {
+        self.with(|state| {
+            state.run.set_cwnd(number, cwnd_bytes);
+            Ok(())
+        })
+    }
+
     /// Returns one column per variable of the TCP connections.
     fn flows<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         self.with(|state| {

@@ -21,6 +21,8 @@ pub struct LiveRun {
     world: Arc<World>,
     progress: Progress<Observations>,
     forked_at: Option<Time>,
+    /// Time, flow and cwnd in bytes of each call of [`set_cwnd`](Self::set_cwnd).
+    windows: Vec<(Time, FlowId, f64)>,
 }
 
 impl LiveRun {
@@ -37,6 +39,7 @@ impl LiveRun {
             options,
             world: Arc::new(world),
             forked_at: None,
+            windows: Vec::new(),
         }
     }
 
@@ -89,6 +92,10 @@ impl LiveRun {
             self.scenario = Arc::new(scenario.clone());
         } else if past(ours, now) == past(theirs, now) && theirs.stop >= now {
             let mut again = LiveRun::new(scenario, self.seed, self.options);
+            for (at, flow, bytes) in std::mem::take(&mut self.windows) {
+                again.advance(at);
+                again.set_cwnd(flow.index(), bytes);
+            }
             again.advance(now);
             debug_assert_eq!(self.counts().sent, again.counts().sent, "both have the same past");
             *self = again;
@@ -97,6 +104,17 @@ impl LiveRun {
         }
         self.forked_at = Some(now);
         Ok(())
+    }
+
+    /// Sets cwnd and ssthresh of a TCP connection now, as [`Sender::set_cwnd`](optcp_tcp::Sender::set_cwnd) does. The
+    /// result of the run then differs from the result of its scenario.
+    ///
+    /// # Panics
+    /// If there is no connection with this number.
+    pub fn set_cwnd(&mut self, number: usize, bytes: f64) {
+        let (now, flow) = (self.now(), FlowId::at(number));
+        self.progress.simulation.set_cwnd(flow, bytes);
+        self.windows.push((now, flow, bytes));
     }
 
     /// Runs to the end, with the result of [`run_branches`](crate::run_branches).

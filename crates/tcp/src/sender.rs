@@ -159,6 +159,13 @@ impl Sender {
         self.tcb.allowance = u32::MAX;
     }
 
+    /// Sets cwnd to `bytes`, at least one segment, and ssthresh to the same value. No segment becomes ready: the
+    /// sender sends at the next ACK, timer or write.
+    pub fn set_cwnd(&mut self, bytes: f64) {
+        let cwnd = bytes.max(self.tcb.mss());
+        self.tcb.window = Window { cwnd, ssthresh: cwnd };
+    }
+
     /// Processes an ACK. ACKs for data never sent are ignored.
     #[inline]
     pub fn handle_ack(&mut self, now: Time, ack: &Ack) {

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 MOST_COUNT = 2**32
-"""Maximum count in a condition."""
+"""Maximum count in a condition, and maximum window in bytes."""
 
 
 class Stop(NamedTuple):
@@ -323,8 +323,31 @@ class LiveRun:
         """
         self._continue_as(self._appended("flows", {"start": _text_of(self.now_ps), **values}))
 
+    def set_cwnd(self, flow: str, cwnd_bytes: int) -> None:
+        """Set cwnd and ssthresh of a TCP flow now.
+
+        The congestion control continues from there: with ``reno``, in congestion avoidance. A larger window is used at
+        the next ACK, RTO or write. A change that simulates the past again repeats the windows.
+
+        Parameters
+        ----------
+        flow
+            Name of the flow.
+        cwnd_bytes
+            Window in bytes; a smaller value than one segment sets one segment.
+
+        Raises
+        ------
+        InputError
+            If there is no such TCP flow, or the window is no whole number from 1 to 2^32.
+        """
+        self._core.set_cwnd(self._flow(flow), arguments.whole(cwnd_bytes, "cwnd_bytes", 1, MOST_COUNT))
+
     def finish(self) -> FreshRun:
-        """Simulate the rest and return the result, which equals ``Scenario.run`` of :attr:`scenario`. The run ends."""
+        """Simulate the rest and return the result. The run ends.
+
+        The result equals ``Scenario.run`` of :attr:`scenario`, unless :meth:`set_cwnd` was called.
+        """
         return FreshRun(self._world, self._core.finish())
 
     def close(self) -> None:
