@@ -5,9 +5,9 @@ import numpy as np
 from optcp.data.axes import Axis
 from optcp.data.labelled import cells_of
 from optcp.data.table import Table
+from optcp.data.times import seconds
 from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, key_value
 from optcp.papers.kit import Bounded, Cells, Censored, Grid, Key, Options, Run, Samples, Series, Settings, StudyResult
-from optcp.study.observed import seconds
 from optcp_papers.lbas import outcome, smaller
 from optcp_papers.lbas.paper import METRO_NODES, Cell
 from optcp_papers.lbas.rows import DIFFERENCE, both_modes

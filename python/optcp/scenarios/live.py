@@ -11,11 +11,11 @@ import numpy as np
 from optcp import _core
 from optcp.common import arguments
 from optcp.data.table import PICOSECONDS_A_SECOND, Table
+from optcp.data.times import Instant, picoseconds
 from optcp.errors import InputError, nearest
 from optcp.scenarios.in_force import changed_links
 from optcp.scenarios.run import FreshRun
 from optcp.scenarios.scenario import Scenario
-from optcp.study.observed import Instant, picoseconds
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

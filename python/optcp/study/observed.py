@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from optcp import _core
 from optcp.common import arguments
 from optcp.data.axes import Axis
 from optcp.data.labelled import html_table, text_table
 from optcp.data.table import PICOSECONDS_A_SECOND, Table
+from optcp.data.times import Instant, picoseconds
 from optcp.errors import InputError, nearest
 
 if TYPE_CHECKING:
@@ -24,15 +24,9 @@ if TYPE_CHECKING:
     from optcp.data.cells import Cells
     from optcp.study.done import StudyResult
 
-Instant = str | float
-"""Time with its unit, or number of seconds."""
 Instants = Instant | Sequence[Instant] | None
 UNITS = {"bytes": "B", "packets": "packets", "utilisation": ""}
 """Units by suffix of the column name."""
-
-
-LAST_PS = 2**64 - 1
-"""Maximum time in tables, in ps."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -235,32 +229,6 @@ def _each(instants: Instant | Sequence[Instant], cells: int) -> list[Instant]:
     found: list[Instant] = arguments.several(instants, "time", "a time, or a list of times")
     if len(found) != cells:
         raise InputError(f"expected one time, or {cells} times (one per branch), got {len(found)}")
-    return found
-
-
-def seconds(instant: Instant) -> float:
-    """Return a time in s.
-
-    Raises
-    ------
-    InputError
-        If it is invalid.
-    """
-    if not isinstance(instant, str):
-        return arguments.number(instant, "time", "a time, for example '5 s', or a number of seconds")
-    read = _core.quantity(arguments.text(instant, "time"))
-    if read is None or read[1] != "s":
-        raise InputError(f"{arguments.shown(instant)} is not a time; expected for example '5 s' or '50 ms'")
-    return read[0]
-
-
-def picoseconds(instant: Instant) -> int:
-    """Return a time in ps."""
-    found = round(seconds(instant) * PICOSECONDS_A_SECOND)
-    if not 0 <= found <= LAST_PS:
-        raise InputError(
-            f"{arguments.shown(instant)}: expected a time from 0 s to {LAST_PS / PICOSECONDS_A_SECOND:.0f} s"
-        )
     return found
 
 

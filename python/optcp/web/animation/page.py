@@ -13,10 +13,10 @@ import numpy as np
 from optcp import _core
 from optcp.common.plurals import count_noun
 from optcp.data.table import PICOSECONDS_A_SECOND
+from optcp.data.times import picoseconds
 from optcp.errors import InputError
 from optcp.export.packets import World
 from optcp.plots import network
-from optcp.study.observed import picoseconds
 from optcp.web.animation import hops, window
 from optcp.web.animation.events import Event, events
 from optcp.web.animation.frames import Frames, Port, frames, full, kinds, ports_of, step, waiting
