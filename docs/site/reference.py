@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 CHAPTERS = 0
 """For pages of which every chapter becomes a separate page."""
-FOR_PAPERS = ("optcp.papers.exhibit", "optcp.papers.judge")
+MODULES = ("optcp.gym", "optcp.papers.exhibit", "optcp.papers.judge")
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
@@ -163,7 +163,7 @@ def python() -> tuple[str, int]:
         directive = "function" if name.islower() else "exception" if name.endswith("Error") else "class"
         members = ["   :members:", "   :inherited-members:"] if directive == "class" else []
         lines += ["", f"## `optcp.{name}`", "", "```{eval-rst}", f".. auto{directive}:: optcp.{name}", *members, "```"]
-    for name in FOR_PAPERS:
+    for name in MODULES:
         lines += ["", f"## `{name}`", "", "```{eval-rst}", f".. automodule:: {name}", "   :members:", "```"]
     return "\n".join([*lines, ""]), CHAPTERS
 

@@ -25,7 +25,14 @@ if TYPE_CHECKING:
 PREFIXED = ("s", "bit/s", "B")
 """Units that are shown with an SI prefix, such as "50 ms"."""
 PREFIXES = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""), (1e-3, "m"), (1e-6, "µ"), (1e-9, "n"))
-EXTRAS = {"matplotlib": "plot", "pandas": "frames", "xarray": "frames", "sgp4": "tle", "openpyxl": "sheets"}
+EXTRAS = {
+    "gymnasium": "gym",
+    "matplotlib": "plot",
+    "openpyxl": "sheets",
+    "pandas": "frames",
+    "sgp4": "tle",
+    "xarray": "frames",
+}
 """Extra of the package that installs an optional library."""
 SUFFIXES = {"s": "_s", "bit/s": "_bps", "B": "_bytes"}
 """Suffixes of names by unit; plots omit the suffix and show the unit instead."""

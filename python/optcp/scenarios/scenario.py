@@ -311,6 +311,10 @@ class Scenario:
         """Return the scenario as TOML; file names in it are relative to the original file."""
         return self.core.to_toml()
 
+    def __deepcopy__(self, memo: dict[int, Any]) -> Scenario:
+        """Return itself, because a scenario is immutable."""
+        return self
+
     def __repr__(self) -> str:
         summary = self._summary
         groups = ", ".join(summary["groups"])

@@ -38,7 +38,7 @@ def test_docstring_examples_give_shown_output(module):
     assert re.search(r"failed=0, attempted=[1-9]", python(script))
 
 
-@pytest.mark.parametrize("page", ["reference/api.md", "details/live-runs.md"])
+@pytest.mark.parametrize("page", ["reference/api.md", "details/live-runs.md", "details/gym.md"])
 def test_page_gives_shown_output(page, tmp_path):
     text = (DOCS / page).read_text(encoding="utf-8")
     blocks, shown = (re.findall(rf"```{kind}\n(.*?)```", text, re.DOTALL) for kind in ("python", "text"))
