@@ -1,6 +1,7 @@
 """Wrong arguments of every kind for every public function: it returns a value or a message."""
 
 import contextlib
+import functools
 import inspect
 import itertools
 import time
@@ -78,6 +79,7 @@ def things(tmp_path_factory):
         "Study": study,
         "StudyResult": done,
         "FreshRun": world.run(),
+        "LiveRun": started(world),
         "Run": done.run(done.grid.branches[0], 1),
         "Observed": done["good"],
         "Table": done["ends"].table,
@@ -89,8 +91,16 @@ def things(tmp_path_factory):
     }
 
 
+def started(world):
+    """Return a run in progress, between the start of its flow and the failure."""
+    run = world.start()
+    run.advance("10 ms")
+    return run
+
+
 CLASSES = {
     "Scenario": optcp.Scenario,
+    "LiveRun": optcp.LiveRun,
     "Study": optcp.Study,
     "StudyResult": optcp.StudyResult,
     "Run": optcp.Run,
@@ -151,6 +161,19 @@ RIGHT = {
     "Scenario.from_dict": {"content": {"stop": "1 s"}, "name": "world.toml"},
     "Scenario.set": {"key": "parameters.delay", "value": "3 ms"},
     "Scenario.run": {"seed": 1, "digest": False, "engine": "fast", "threads": 1},
+    "Scenario.start": {"seed": 1, "digest": False, "engine": "fast"},
+    "LiveRun": {"world": lambda things: things["Scenario"], "core": lambda things: things["LiveRun"].fork()._core},
+    "LiveRun.advance": {"until": "11 ms"},
+    "LiveRun.advance_until": {"time": "11 ms", "completed": "g", "dropped": 1, "rto": 1, "queue": ("A->B", 3)},
+    "LiveRun.flow": {"name": "g"},
+    "LiveRun.port": {"name": "A->B"},
+    "LiveRun.utilisation": {"since": lambda things: things["LiveRun"].ports},
+    "LiveRun.change": {"key": "stop", "value": "50 ms"},
+    "LiveRun.schedule": {"link": ["A", "B"], "values": ("rate", "5 Mbps")},
+    "LiveRun.fail": {"link": ("A", "B")},
+    "LiveRun.repair": {"link": ("A", "B")},
+    "LiveRun.add_flow": {"values": ("group", "new")},
+    "LiveRun.set_cwnd": {"flow": "g", "cwnd_bytes": 14_600},
     "Study": {
         "world": lambda things: things["Scenario"], "over": {"parameters.delay": ["1 ms"]}, "seeds": 1, "title": "x",
         "digest": False, "fork": True, "engine": "fast",
@@ -254,7 +277,19 @@ def resolved(name, things):
     kind, _, method = name.partition(".")
     if not method:
         return CLASSES[kind]
+    if kind == "LiveRun":
+        return on_fork(things[kind], method)
     return getattr(things[kind], method)
+
+
+def on_fork(run, method):
+    """Return a method that each call applies to another fork."""
+
+    @functools.wraps(getattr(run, method))
+    def call(*arguments, **named):
+        return getattr(run.fork(), method)(*arguments, **named)
+
+    return call
 
 
 def called(function, arguments):
@@ -307,7 +342,8 @@ def check(function, right):
 
 
 def test_every_public_function_has_right_arguments():
-    public_names = set(optcp.__all__) - {"InputError", "ScenarioError"}
+    # The simulator calls the hooks of a CongestionControl.
+    public_names = set(optcp.__all__) - {"InputError", "ScenarioError", "CongestionControl"}
     assert public_names <= set(CLASSES) | set(FUNCTIONS)
     methods = {f"{name}.{method}" for name, kind in CLASSES.items() for method in public(kind)}
     assert methods | (set(CLASSES) - MADE) | set(FUNCTIONS) == set(RIGHT)
