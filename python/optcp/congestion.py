@@ -68,7 +68,7 @@ DELIVERY = np.dtype(
     ],
     align=True,
 )
-"""Layout of the argument of a compiled ``on_delivery``. Without a sample, the rate is NaN and ``prior_delivered`` -1."""
+"""Layout of the argument of a compiled ``on_delivery``. Without a sample, ``rate`` is NaN, ``prior_delivered`` -1."""
 
 
 class CongestionControl(_core.CongestionControl):
