@@ -7,7 +7,8 @@ import re
 import pytest
 
 from optcp.outage import study
-from optcp.outage.asked import SETTINGS, Assumed, OutageQuery
+from optcp.outage.asked import OutageQuery
+from optcp.outage.assumed import SETTINGS, Assumed
 from optcp.outage.capacity import spare_of
 from optcp.outage.network import Network
 from optcp.outage.result import WORST, Result, grid_of

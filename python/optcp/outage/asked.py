@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 from optcp.common.plurals import count_noun
 from optcp.errors import InputError, nearest
 from optcp.outage import events, study
+from optcp.outage.assumed import SETTINGS, SIZES_SUMMARY, Assumed
 from optcp.outage.mechanisms import DETECTION, MECHANISMS
 from optcp.outage.network import US_A_KM, Network
-from optcp.outage.world import SIZES, Assumptions
 from optcp.scenarios import shipped, topologies
 from optcp.scenarios.warned import ScenarioWarning
 
@@ -29,8 +29,6 @@ DOUBLES = 50
 """Number of drawn pairs of links."""
 DRAWN_WITH = 1
 """Seed of this draw."""
-LONG_MS = 500.0
-"""Detection time in ms above which runs are longer."""
 DOUBLES_S = 2.5
 """Time in s by which the second of two links has failed."""
 RATES_NOT_READ, TOPOLOGY_FILE = "rates-not-read", "topology-file"
@@ -38,121 +36,6 @@ RATES_NOT_READ, TOPOLOGY_FILE = "rates-not-read", "topology-file"
 NO_RISKS = "the network has no shared risks, such as a column `risks` of links"
 MOST_NAMED = 8
 """Maximum number of links in a message."""
-
-
-@dataclass(frozen=True)
-class Setting:
-    """Numeric assumption that can be set.
-
-    Attributes
-    ----------
-    summary
-        Meaning and unit.
-    above
-        Exclusive lower bound.
-    most
-        Inclusive upper bound.
-    least
-        Inclusive lower bound, which replaces ``above``.
-    whole
-        Whether it is an integer.
-    """
-
-    summary: str
-    above: float = 0.0
-    most: float = math.inf
-    least: float | None = None
-    whole: bool = False
-
-    @property
-    def expected(self) -> str:
-        """Expected values, in words."""
-        kind = "a whole number" if self.whole else "a number"
-        low = f"above {self.above:g}" if self.least is None else f"from {self.least:g}"
-        return f"{kind} {low}" + ("" if math.isinf(self.most) else f" to {self.most:g}")
-
-    def read(self, text: str) -> float:
-        """Return the number of a text.
-
-        Raises
-        ------
-        ValueError
-            If the text is not such a number.
-        """
-        value = int(text) if self.whole else float(text)
-        enough = value > self.above if self.least is None else value >= self.least
-        if not (math.isfinite(value) and enough and value <= self.most):
-            raise ValueError
-        return value
-
-
-SETTINGS: dict[str, Setting] = {
-    "rate_mbps": Setting("rate of every link, or of the fastest one if the file has rates, in Mb/s", most=100_000),
-    "peak": Setting("utilisation of the busiest link before failures", most=1),
-    "flow_mbps": Setting("maximum rate of the host of a long flow, in Mb/s"),
-    "short_share": Setting("share of short flows in the traffic", least=0, most=0.99),
-    "short_mbps": Setting("rate of the hosts that send short flows, in Mb/s"),
-    "clamp_mb": Setting("maximum size of a short flow, in MB"),
-    "detour": Setting("ratio of fibre length to the link length of the network", least=1, most=10),
-    "queue_ms": Setting("queue limit of a port, as transmission time in ms", most=10_000),
-    "hosts_seed": Setting("seed of the pairs of long flows", least=0, whole=True),
-    "warm_up_s": Setting("time of the failure, in s", least=1.5, most=1000),
-    "window_s": Setting("time over which losses are counted, in s", most=10_000),
-    "detection_ms": Setting("detection time of failures, in ms (BFD: 3 ms to 3 s)", least=0, most=60_000),
-    "cuts_a_1000_km": Setting("fibre cuts per 1000 km and year, for nines", most=1000),
-}
-SIZES_SUMMARY = "distribution of the sizes of short flows"
-
-
-@dataclass(frozen=True)
-class Assumed(Assumptions):
-    """Assumptions of the scenarios, detection time and cut rate.
-
-    Attributes
-    ----------
-    detection_ms
-        Detection time of failures, in ms.
-    cuts_a_1000_km
-        Fibre cuts per 1000 km and year.
-    """
-
-    detection_ms: float = 10.0
-    cuts_a_1000_km: float = 2.7
-
-    @classmethod
-    def read(cls, settings: Mapping[str, str]) -> Assumed:
-        """Read assumptions of ``--set``; others keep their defaults.
-
-        Raises
-        ------
-        InputError
-            If a name is unknown or a value invalid.
-        """
-        found = {name: _value(name, text) for name, text in settings.items()}
-        return cls(**found)  # type: ignore[arg-type]
-
-    @property
-    def world(self) -> Assumptions:
-        """Assumptions of the scenarios; with slow detection, losses count for three times that plus 4 s at least."""
-        same = Assumptions(**{name: getattr(self, name) for name in Assumptions.names()})
-        if self.detection_ms <= LONG_MS:
-            return same
-        return replace(same, window_s=max(self.window_s, 3 * self.detection_ms / 1000 + 4))
-
-
-def _value(name: str, text: str) -> float | str:
-    known = [one.name for one in fields(Assumed)]
-    if name not in known:
-        raise InputError(f"--set {name}: unknown assumption; {nearest(name, known)}")
-    if name == "sizes":
-        if text not in SIZES:
-            raise InputError(f"--set sizes={text}: unknown size distribution; {nearest(text, SIZES)}")
-        return text
-    setting = SETTINGS[name]
-    try:
-        return setting.read(text)
-    except (ValueError, OverflowError):
-        raise InputError(f"--set {name}={text}: expected {setting.expected} ({setting.summary})") from None
 
 
 @dataclass(frozen=True)
