@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from optcp.outage.result import Result, TextTable
 
-FAILURES = ("links", "nodes", "risks", "ducts", "doubles")
+FAILURES = ("links", "nodes", "fibres", "ducts", "risks", "doubles")
 ROUTINGS = ("shortest", "ecmp")
 SENDERS = ("cubic", "bbr", "newreno")
 
@@ -41,11 +41,10 @@ SENDERS = ("cubic", "bbr", "newreno")
 @click.option(
     "--failures",
     type=click.Choice(FAILURES),
-    default="links",
-    show_default=True,
     metavar="KIND",
-    help="Failures to simulate, one at a time: links, nodes, risks (shared risks of the file), ducts (two links of one "
-    "duct) or doubles (two links, one after the other).",
+    help="Failures to simulate, one at a time: links, nodes, fibres or ducts with all links over them, risks (shared "
+    "risks of the file), or doubles (two links, one after the other). Without ducts in the file, ducts are two links "
+    "that leave a node in similar directions. [default: fibres if the file has them, else links]",
 )
 @click.option(
     "--routing",
@@ -75,7 +74,7 @@ def outage(
     demands: Path | None,
     time: str | None,
     mechanisms: tuple[str, ...],
-    failures: str,
+    failures: str | None,
     routing: str,
     paths: Path | None,
     settings: tuple[str, ...],
@@ -119,7 +118,7 @@ def outage(
     given = [("--mechanism", one) for one in mechanisms] + [("--set", one) for one in settings]
     given += [("--demands", str(demands))] if demands else []
     given += [("--paths", str(paths))] if paths else []
-    given += [("--failures", failures), ("--routing", routing), ("--sender", sender)]
+    given += [("--failures", next(iter(asked.values())).failures), ("--routing", routing), ("--sender", sender)]
     written = []
     for at, result in results.items():
         options = [*given, *([("--time", at)] if at else []), ("--out", str(targets[at]))]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from optcp.common.plurals import count_noun
 from optcp.errors import InputError, nearest
-from optcp.outage import events, study
+from optcp.outage import events, happening, study
 from optcp.outage.assumed import SETTINGS, SIZES_SUMMARY, Assumed
 from optcp.outage.mechanisms import DETECTION, MECHANISMS
 from optcp.outage.network import US_A_KM, Network
@@ -25,15 +25,10 @@ MECHANISMS_ASKED = ("none", "lfa", "ti-lfa", "local", "1:1", "1+1", "restoration
 """Default mechanisms."""
 SHORTEST, ECMP = "shortest", "ecmp"
 """Kinds of routing without given paths."""
-DOUBLES = 50
-"""Number of drawn pairs of links."""
-DRAWN_WITH = 1
-"""Seed of this draw."""
 DOUBLES_S = 2.5
 """Time in s by which the second of two links has failed."""
 RATES_NOT_READ, TOPOLOGY_FILE = "rates-not-read", "topology-file"
 """Scenario warnings that ``optcp outage`` replaces by its own."""
-NO_RISKS = "the network has no shared risks, such as a column `risks` of links"
 MOST_NAMED = 8
 """Maximum number of links in a message."""
 
@@ -53,11 +48,11 @@ class OutageQuery:
     mechanisms
         Names of mechanisms.
     failures
-        Kind of failures, one of :data:`optcp.cli.outage.FAILURES`.
+        Kind of failures, one of :data:`optcp.outage.happening.KINDS`.
     events
         Failures.
     left_out
-        Bridges, which are excluded because no mechanism can replace them.
+        Names of bridges, which are excluded because no mechanism can replace them.
     assumed
         Values of all assumptions.
     given
@@ -85,7 +80,7 @@ class OutageQuery:
 
     @classmethod
     def of(
-        cls, reference: str, matrix: str | None = None, mechanisms: Sequence[str] = (), failures: str = "links",
+        cls, reference: str, matrix: str | None = None, mechanisms: Sequence[str] = (), failures: str | None = None,
         settings: Mapping[str, str] | None = None, sender: str = "cubic", *, ecmp: bool = False,
         paths: str | None = None,
     ) -> OutageQuery:  # fmt: skip
@@ -95,7 +90,7 @@ class OutageQuery:
 
     @classmethod
     def by_time(
-        cls, reference: str, matrix: str | None = None, mechanisms: Sequence[str] = (), failures: str = "links",
+        cls, reference: str, matrix: str | None = None, mechanisms: Sequence[str] = (), failures: str | None = None,
         settings: Mapping[str, str] | None = None, sender: str = "cubic", *, ecmp: bool = False,
         paths: str | None = None, time: str | None = None,
     ) -> dict[str, OutageQuery]:  # fmt: skip
@@ -107,6 +102,8 @@ class OutageQuery:
             As for :meth:`optcp.outage.network.Network.find`.
         mechanisms
             Names of mechanisms; by default all of :data:`MECHANISMS_ASKED` that fit the routing.
+        failures
+            Kind of failures; by default fibres if the file has them, else links.
         settings
             Assumptions as written, by name.
         time
@@ -136,20 +133,24 @@ class OutageQuery:
         network = next(iter(networks.values()))
         avoiding = [name for name in mechanisms if MECHANISMS[name].avoids_risks]
         if avoiding and not network.risks():
-            raise InputError(f"--mechanism {avoiding[0]}: {reference}: {NO_RISKS}; choose other mechanisms")
+            raise InputError(f"--mechanism {avoiding[0]}: {reference}: {happening.NO_RISKS}; choose other mechanisms")
+        stated = {}
+        if network.layers and "detour" not in settings:
+            assumed, stated["detour"] = replace(assumed, detour=1.0), "the file has the lengths of fibres"
         own = matrix is None and network.has_demands()
-        bridges = events.bridges(network)
+        failures = failures or happening.default(network)
+        found, left_out = happening.failures_of(network, failures)
         shared = cls(
             network=network,
             demands=matrix or ("those of the network" if own else "gravity"),
             own_demands=own,
             mechanisms=tuple(dict.fromkeys(mechanisms)),
             failures=failures,
-            events=_happening(network, failures),
-            left_out=tuple(own for name, own in network.shown_links.items() if name in bridges and failures == "links"),
+            events=found,
+            left_out=left_out,
             assumed=assumed,
             given=frozenset(settings),
-            stated={},
+            stated=stated,
             sender=sender,
             routing=f"paths of {paths}" if paths else ECMP if ecmp else SHORTEST,
         )
@@ -160,7 +161,7 @@ class OutageQuery:
     def _at(self, time: str, network: Network, busiest: Mapping[str, float]) -> OutageQuery:
         """Return the query for one time of day; ``busiest`` has the load of the busiest link by time."""
         highest = max(busiest.values())
-        stated, peak = {}, self.assumed.peak
+        stated, peak = dict(self.stated), self.assumed.peak
         if network.rates and network.volumes and "peak" not in self.given:
             stated["peak"] = "utilisation of the busiest link before failures, by the rates and demands of the file"
             peak = busiest[time]
@@ -169,6 +170,11 @@ class OutageQuery:
             peak *= busiest[time] / highest
         demands = f"{self.demands} at {time}" if time else self.demands
         return replace(self, network=network, demands=demands, assumed=replace(self.assumed, peak=peak), stated=stated)
+
+    @property
+    def single(self) -> bool:
+        """Whether failures are single links or fibres, which fail in proportion to their length."""
+        return self.failures in happening.SINGLE
 
     @property
     def settings(self) -> dict[str, str]:
@@ -190,7 +196,7 @@ class OutageQuery:
                 "summary": known[one.name],
             }
             for one in fields(self.assumed)
-            if one.name != "cuts_a_1000_km" or self.failures == "links"
+            if one.name != "cuts_a_1000_km" or self.single
         ]
 
     def default_assumptions(self) -> list[ScenarioWarning]:
@@ -312,32 +318,6 @@ def _refuse_scenarios(reference: str) -> None:
             f"{reference}: expected a network, such as sndlib/abilene or mine.gml, got a scenario; run it with "
             f"`optcp run {reference}`"
         )
-
-
-def _happening(network: Network, failures: str) -> tuple[Event, ...]:
-    """Return the failures; of duplicate pairs only the first."""
-    if failures == "links":
-        found = list(study.cut(network))
-    elif failures == "nodes":
-        found = events.nodes(network)
-    elif failures == "risks":
-        found = events.risks(network)
-    elif failures == "ducts":
-        if not network.has_places():
-            raise InputError(
-                f"{network.reference}: node positions are unknown, so links in the same duct cannot be found"
-            )
-        found = events.ducts(network)
-    else:
-        found = events.doubles(network, DOUBLES, DRAWN_WITH) if len(network.links) > 1 else []
-    if not found:
-        why = {
-            "links": "every link is a bridge, which no mechanism can replace",
-            "risks": NO_RISKS,
-            "ducts": "no two links of a node leave in the same direction",
-        }.get(failures, "there is one link")
-        raise InputError(f"{network.reference}: {why}; choose other --failures")
-    return tuple({one.name: one for one in reversed(found)}.values())[::-1]
 
 
 def _few(names: Sequence[str]) -> str:

@@ -1,23 +1,26 @@
-"""Capacity that backups need for single link failures, computed from demands without simulating packets."""
+"""Capacity that backups need for single failures, computed from demands without simulating packets."""
 
 from __future__ import annotations
 
 import itertools
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from optcp.outage.network import US_A_KM, busiest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable
 
     from optcp.outage.network import Network
     from optcp.outage.world import Assumptions
 
 Hop = tuple[str, str]
+Failures = Iterable[str] | Mapping[str, Collection[str]]
+"""Names of single links, or the links that fail by the name of a failure."""
 
 CONVERGED, DETOUR = "after convergence", "local detour"
-"""Kinds of paths around a failed link."""
+"""Kinds of paths around failed links."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +32,7 @@ class Loads:
     working
         Load in Mb/s without a failure.
     after
-        Load in Mb/s during the failure of each link, by its name.
+        Load in Mb/s during each failure, by its name.
     rate_mbps
         Function that returns the rate of a direction in Mb/s.
     """
@@ -40,7 +43,7 @@ class Loads:
 
     @property
     def spare(self) -> float:
-        """Spare capacity relative to working capacity: on each direction, for the worst link failure."""
+        """Spare capacity relative to working capacity: on each direction, for the worst failure."""
         return sum(self._most_more().values()) / sum(self.working.values())
 
     @property
@@ -49,9 +52,9 @@ class Loads:
         worst = {hop: self.working.get(hop, 0.0) + more for hop, more in self._most_more().items()}
         return sum(max(0.0, load - self.rate_mbps(hop)) for hop, load in worst.items()) / sum(self.working.values())
 
-    def busiest_detour(self, link: str) -> float:
-        """Maximum utilization of the directions whose load rises when a link fails."""
-        after = self.after[link]
+    def busiest_detour(self, failure: str) -> float:
+        """Maximum utilization of the directions whose load rises in a failure."""
+        after = self.after[failure]
         more = [load / self.rate_mbps(hop) for hop, load in after.items() if load > self.working.get(hop, 0.0) + 1e-9]
         return max(more, default=0.0)
 
@@ -63,31 +66,41 @@ class Loads:
         return most
 
 
-def rerouted(network: Network, assumed: Assumptions, links: Iterable[str]) -> Loads:
-    """Loads if traffic takes shortest paths without the failed link: TI-LFA, converged routing, restoration."""
+def rerouted(network: Network, assumed: Assumptions, failures: Failures) -> Loads:
+    """Loads if traffic takes shortest paths without the failed links: TI-LFA, converged routing, restoration."""
     us_a_km = US_A_KM * assumed.detour
     mbps = volumes(network, assumed)
-    after = {}
-    for name in links:
-        after[name] = network.without(name).loads(us_a_km, mbps)
+    after = {name: network.without(*links).loads(us_a_km, mbps) for name, links in _by_name(failures).items()}
     return Loads(network.loads(us_a_km, mbps), after, rate_of(network, assumed))
 
 
-def detoured(network: Network, assumed: Assumptions, links: Iterable[str]) -> Loads:
-    """Loads if each pair keeps its path with a shortest detour around the failed link: local protection."""
+def detoured(network: Network, assumed: Assumptions, failures: Failures) -> Loads:
+    """Loads if each pair keeps its path with a shortest detour around each failed link: local protection.
+
+    A detour avoids all links that share a risk with its link, if possible. Over another failed link it carries nothing.
+    """
     us_a_km = US_A_KM * assumed.detour
     working = network.loads(us_a_km, volumes(network, assumed))
+    at_risk = network.at_risk()
     after = {}
-    for name in links:
-        a, b = network.ends(name)
-        around = network.without(name).path(a, b, us_a_km)
+    for name, links in _by_name(failures).items():
         loads = dict(working)
-        for hop, way in (((a, b), around), ((b, a), around and around[::-1])):
-            carried = loads.pop(hop, 0.0)
-            for step in itertools.pairwise(way or []):
-                loads[step] = loads.get(step, 0.0) + carried
+        failed = {hop for link in links for hop in itertools.permutations(network.ends(link))}
+        for link in links:
+            a, b = network.ends(link)
+            tries = (network.without(link, *avoided).path(a, b, us_a_km) for avoided in (at_risk.get(link, ()), ()))
+            around = next(filter(None, tries), None)
+            for hop, way in (((a, b), around), ((b, a), around and around[::-1])):
+                carried = loads.pop(hop, 0.0)
+                steps = list(itertools.pairwise(way or []))
+                for step in steps if failed.isdisjoint(steps) else ():
+                    loads[step] = loads.get(step, 0.0) + carried
         after[name] = loads
     return Loads(working, after, rate_of(network, assumed))
+
+
+def _by_name(failures: Failures) -> Mapping[str, Collection[str]]:
+    return failures if isinstance(failures, Mapping) else {link: (link,) for link in failures}
 
 
 @dataclass(frozen=True)
@@ -106,16 +119,16 @@ class Spare:
     added: float
 
 
-def loads_of(network: Network, assumed: Assumptions, links: Iterable[str]) -> dict[str, Loads]:
-    """Loads by kind of path around the failed link; with ECMP there are no fixed paths to detour."""
-    links = list(links)
-    converged = {CONVERGED: rerouted(network, assumed, links)}
-    return converged if network.ecmp else converged | {DETOUR: detoured(network, assumed, links)}
+def loads_of(network: Network, assumed: Assumptions, failures: Failures) -> dict[str, Loads]:
+    """Loads by kind of path around the failed links; with ECMP there are no fixed paths to detour."""
+    failures = _by_name(failures)
+    converged = {CONVERGED: rerouted(network, assumed, failures)}
+    return converged if network.ecmp else converged | {DETOUR: detoured(network, assumed, failures)}
 
 
-def spare_of(network: Network, assumed: Assumptions, links: Iterable[str]) -> dict[str, Spare]:
+def spare_of(network: Network, assumed: Assumptions, failures: Failures) -> dict[str, Spare]:
     """Spare capacity by mechanism; some mechanisms share one calculation."""
-    return spare_for(network, assumed, loads_of(network, assumed, links))
+    return spare_for(network, assumed, loads_of(network, assumed, failures))
 
 
 def spare_for(network: Network, assumed: Assumptions, loads: Mapping[str, Loads]) -> dict[str, Spare]:

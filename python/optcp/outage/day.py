@@ -89,7 +89,7 @@ class Day:
             TextTable(
                 f"The {count_noun(len(worst), 'demand')} with the largest loss (mechanism: {mechanism})",
                 "Data lost in the worst failure at the worst time. Longest stall of a long flow at any time. The stall "
-                "time in a year of single link failures is a mean over the day, weighted by hours.",
+                "time in a year of single failures is a mean over the day, weighted by hours.",
                 [*DEMAND_HEADS, "worst time"],
                 worst,
             ),

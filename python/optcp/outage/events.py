@@ -1,4 +1,4 @@
-"""Failure events of a network: single links, nodes, links that share a duct, and pairs of links in sequence."""
+"""Failure events of a network: links, nodes, fibres, ducts, shared risks, and pairs of links in sequence."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from optcp import _core
 
 if TYPE_CHECKING:
+    from optcp.outage.layers import Layers
     from optcp.outage.network import Network
     from optcp.scenarios.scenario import Settings
 
@@ -33,6 +34,10 @@ class Event:
         Delay of the second of two links after the first, in seconds.
     km
         Length of the cut cable in km, to which the frequency of cuts is proportional; zero for nodes.
+    risk
+        Name of the fibre or duct that fails, as in scenarios; empty for others.
+    fibres
+        Numbers of the fibres that fail.
     """
 
     name: str
@@ -40,12 +45,16 @@ class Event:
     nodes: tuple[str, ...]
     later_s: float
     km: float
+    risk: str = ""
+    fibres: tuple[int, ...] = ()
 
     def settings(self, at_s: float) -> Settings:
         """Scenario settings of the event, which begins 0 to 100 ms after ``at_s``."""
         common = {"at": f"{at_s:g} s", "later": "uniform(0 s, 100 ms)"}
         if self.nodes:
             return {"failures": [{"node": self.nodes[0], **common}]}
+        if self.risk:
+            return {"failures": [{"risk": self.risk, **common}]}
         if self.later_s:
             first, second = self.links
             after = {**common, "at": f"{at_s + self.later_s:.4f} s"}
@@ -83,6 +92,25 @@ def risks(network: Network) -> list[Event]:
     """One event per shared risk of the file; all links of a risk fail at once."""
     km = dict(zip(network.link_names(), (link[3] for link in network.links), strict=True))
     return [Event(risk, links, (), 0.0, max(km[name] for name in links)) for risk, links in network.risks().items()]
+
+
+def fibres(layers: Layers) -> list[Event]:
+    """One event per fibre that carries links; a fibre fails with all links over it."""
+    found = (
+        Event(one.shown, layers.links_over([at]), (), 0.0, one.km, one.name, (at,))
+        for at, one in enumerate(layers.fibres)
+    )
+    return [one for one in found if one.links]
+
+
+def ducts_of_file(layers: Layers) -> list[Event]:
+    """One event per duct of the file that carries links; all fibres of a duct fail at once."""
+    found = []
+    for duct, name in layers.ducts.items():
+        members = layers.in_duct(duct)
+        longest_km = max(layers.fibres[at].km for at in members)
+        found.append(Event(duct, layers.links_over(members), (), 0.0, longest_km, name, members))
+    return [one for one in found if one.links]
 
 
 def doubles(network: Network, count: int, seed: int) -> list[Event]:

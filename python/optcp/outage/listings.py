@@ -74,8 +74,8 @@ class Suffering:
     ended
         Whether all stalls ended before the end of the runs. Otherwise they are lower bounds.
     seconds_a_year
-        Expected stall time of a long flow in a year of single link failures, in s; None for other failures and
-        without long flows.
+        Expected stall time of a long flow in a year of single failures, in s. It is None without long flows, and for
+        failures of other kinds than links and fibres.
     """
 
     pair: Pair
@@ -88,13 +88,15 @@ class Suffering:
 
 
 def listings(result: Result) -> list[Listing]:
-    """Return all tables of a result; loads only exist for failures of single links."""
+    """Return all tables of a result; loads only exist for failures of single links and fibres."""
     found = [
         Listing.of("mechanisms", _mechanisms(result)),
         Listing.of("failures", (result.cost_of(name, at) for name, at in _cells(result))),
         Listing.of("demands", _demands(result)),
         Listing.of("links", _links(result)),
     ]
+    if result.asked.network.layers:
+        found.append(Listing.of("fibres", _fibres(result)))
     return [*found, Listing.of("loads", _loads(result))] if result.loads else found
 
 
@@ -125,7 +127,7 @@ def suffering(result: Result, mechanism: str) -> list[Suffering]:
                 worst.lost_mb,
                 max(cost.longest_ms for _, cost in of_pair) if has_long else None,
                 all(cost.ended for _, cost in of_pair),
-                silent_ms / MS_A_SECOND if has_long and asked.failures == "links" else None,
+                silent_ms / MS_A_SECOND if has_long and asked.single else None,
             )
         )
     return sorted(found, key=lambda one: -math.inf if one.lost_mb is None else one.lost_mb, reverse=True)
@@ -187,13 +189,29 @@ def _links(result: Result) -> Iterator[dict[str, Any]]:
                 "utilisation": working.get(hop, 0.0) / rate(hop),
             }
             for kind, of_kind in loads.items():
-                most, failure = max((after.get(hop, 0.0), link) for link, after in of_kind.after.items())
+                most, failure = max((after.get(hop, 0.0), name) for name, after in of_kind.after.items())
                 row |= {
                     f"highest load, {kind} (Mb/s)": most,
                     f"utilisation, {kind}": most / rate(hop),
-                    f"failure, {kind}": shown[failure],
+                    f"failure, {kind}": failure,
                 }
             yield row
+
+
+def _fibres(result: Result) -> Iterator[dict[str, Any]]:
+    """Yield each fibre with the links over it."""
+    network = result.asked.network
+    for at, one in enumerate(network.layers.fibres if network.layers else ()):
+        links = network.layers.links_over([at]) if network.layers else ()
+        yield {
+            "fibre": one.shown,
+            "from": one.ends[0],
+            "to": one.ends[1],
+            "length (km)": one.km,
+            "duct": one.duct or None,
+            "wavelengths": one.wavelengths,
+            "links": "; ".join(network.shown_links[name] for name in links),
+        }
 
 
 def _loads(result: Result) -> Iterator[dict[str, Any]]:
@@ -202,16 +220,19 @@ def _loads(result: Result) -> Iterator[dict[str, Any]]:
     own, shown = network.own_names.node, network.shown_links
     rate = capacity.rate_of(network, result.asked.assumed.world)
     directions = [
-        (name, hop) for name, (a, b, *_) in zip(shown, network.links, strict=True) for hop in ((a, b), (b, a))
+        (name, hop)
+        for name, (a, b, *_) in zip(network.link_names(), network.links, strict=True)
+        for hop in ((a, b), (b, a))
     ]
+    links_of = {one.name: one.links for one in result.asked.events}
     for kind, loads in result.loads.items():
-        for failed, after in loads.after.items():
+        for failure, after in loads.after.items():
             for name, hop in directions:
                 before, load = loads.working.get(hop, 0.0), after.get(hop, 0.0)
-                if name != failed and not math.isclose(before, load, abs_tol=1e-9):
+                if name not in links_of[failure] and not math.isclose(before, load, abs_tol=1e-9):
                     yield {
                         "kind": kind,
-                        "failure": shown[failed],
+                        "failure": failure,
                         "link": shown[name],
                         "from": own(hop[0]),
                         "to": own(hop[1]),

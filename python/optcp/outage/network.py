@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from optcp import _core
 from optcp.errors import InputError
+from optcp.outage.layers import Layers
 from optcp.outage.routing import given_paths, split
 from optcp.scenarios import topologies, weights
 from optcp.scenarios.own_names import OwnNames
@@ -54,6 +55,8 @@ class Network:
         Whether routers split each demand over all paths of minimum delay.
     given
         Working paths of demands, in place of the path of minimum delay.
+    layers
+        Fibres under the links, None without them.
     """
 
     kind: str
@@ -66,6 +69,7 @@ class Network:
     unrated: tuple[str, ...] = ()
     ecmp: bool = False
     given: Mapping[tuple[str, str], tuple[str, ...]] = field(default_factory=dict, repr=False, hash=False)
+    layers: Layers | None = field(default=None, repr=False, hash=False)
 
     @classmethod
     def find(
@@ -94,6 +98,8 @@ class Network:
         kind = _kind(reference)
         found = topologies.find(kind, reference, "scenario.toml")
         names = found.nodes
+        of_file = topologies.network_of(kind, reference, "scenario.toml")
+        layers = Layers.find(reference, of_file) if kind == "file" else None
         lengths = [length for *_, length in found.links]
         if None in lengths:
             a, b, *_ = found.links[lengths.index(None)]
@@ -101,7 +107,6 @@ class Network:
                 f"{reference}: the link {names[a]}-{names[b]} has no length, and its nodes have no coordinates"
             )
         laid = tuple((names[a], names[b], name, (length or 0) / 1e6) for a, b, name, length in found.links)
-        of_file = topologies.network_of(kind, reference, "scenario.toml")
         wanted, volumes = _demands(of_file, found) if matrix is None else _wanted(matrix, found, reference, time)
         wanted = {pair: demand for pair, demand in wanted.items() if pair[0] != pair[1] and demand > 0}
         if not wanted:
@@ -112,7 +117,15 @@ class Network:
             wanted = {(a, b): float(degree[a] * degree[b]) for a, b in itertools.permutations(names, 2)}
         rates, unrated = _rates(of_file, found)
         made = cls(kind, reference, tuple(names), laid, wanted, rates, volumes, unrated, ecmp)
+        if layers:
+            made = made._over(layers)
         return made if paths is None else replace(made, given=given_paths(paths, made))
+
+    def _over(self, layers: Layers) -> Network:
+        """Return the network with fibres, which determine the lengths of the links over them."""
+        km = map(layers.km, self.link_names())
+        links = ((*link[:3], link[3] if over is None else over) for link, over in zip(self.links, km, strict=True))
+        return replace(self, links=tuple(links), layers=layers)
 
     def scale(self, rate_mbps: float) -> float:
         """Return the factor of all rates and demands by which the fastest link of the file gets this rate."""
@@ -143,6 +156,18 @@ class Network:
                 by_risk[risk] = (*by_risk.get(risk, ()), name)
         return by_risk
 
+    def at_risk(self) -> dict[str, set[str]]:
+        """Return the links that share a risk, a fibre or a duct with each link."""
+        groups = list(self.risks().values())
+        if self.layers:
+            fibres = [(at,) for at in range(len(self.layers.fibres))]
+            groups += [self.layers.links_over(one) for one in (*fibres, *map(self.layers.in_duct, self.layers.ducts))]
+        found: dict[str, set[str]] = defaultdict(set)
+        for group in groups:
+            for link in group:
+                found[link].update(group)
+        return found
+
     def topology(self) -> Topology:
         """Return the topology of the file or collection."""
         return topologies.find(self.kind, self.reference, "scenario.toml")
@@ -163,14 +188,22 @@ class Network:
         shown = {name: self.own_names.link(name, a, b) for name, (a, b, *_) in links}
         return shown if len(set(shown.values())) == len(shown) else {name: name for name in shown}
 
+    def parts(self) -> int:
+        """Return the number of connected parts."""
+        import networkx as nx
+
+        graph = nx.Graph([(a, b) for a, b, *_ in self.links])
+        graph.add_nodes_from(self.nodes)
+        return int(nx.number_connected_components(graph))
+
     def ends(self, link: str) -> tuple[str, str]:
         """Return the two nodes of a link."""
         a, b, *_ = self.links[self.link_names().index(link)]
         return a, b
 
-    def without(self, link: str) -> Network:
-        """Return the network without a link, and without the given paths that need it."""
-        links = tuple(one for name, one in zip(self.link_names(), self.links, strict=True) if name != link)
+    def without(self, *failed: str) -> Network:
+        """Return the network without some links, and without the given paths that need them."""
+        links = tuple(one for name, one in zip(self.link_names(), self.links, strict=True) if name not in failed)
         joined = {hop for a, b, *_ in links for hop in ((a, b), (b, a))}
         given = {pair: path for pair, path in self.given.items() if joined.issuperset(itertools.pairwise(path))}
         return replace(self, links=links, given=given)

@@ -55,6 +55,7 @@ TIME = {
 FAILED = {
     "links": "links, weighted by length",
     "nodes": "nodes",
+    "fibres": "fibres, weighted by length",
     "ducts": "two links in a duct, weighted by the longer length",
     "risks": "shared risks, weighted by the longest link",
     "doubles": "two links, one after the other, weighted by the first length",
@@ -99,7 +100,8 @@ class Result:
     values
         Estimates by mechanism and metric. A value that exceeds the end of the runs is infinite, with a lower bound.
     loads
-        Loads of links in single link failures, as of :func:`optcp.outage.capacity.loads_of`; empty for other failures.
+        Loads of links in failures of single links or fibres, as of :func:`optcp.outage.capacity.loads_of`; empty for
+        other failures.
     """
 
     asked: OutageQuery
@@ -112,9 +114,8 @@ class Result:
         """Compute the statistics of the runs of :func:`grid_of`."""
         costs = CostsOf(asked.network, asked.events)(done)
         network, assumed = asked.network, asked.assumed.world
-        single = asked.failures == "links"
-        loads = loads_of(network, assumed, [one.links[0] for one in asked.events]) if single else {}
-        spare = spare_for(network, assumed, loads) if single else {}
+        loads = loads_of(network, assumed, {one.name: one.links for one in asked.events}) if asked.single else {}
+        spare = spare_for(network, assumed, loads) if asked.single else {}
         values = {name: _values(asked, costs, name, spare.get(name)) for name in asked.mechanisms}
         return cls(asked, costs, values, loads)
 
@@ -140,7 +141,7 @@ class Result:
 
     def tables(self) -> list[TextTable]:
         """Return the printed tables: data lost, flow stalls and the worst failures."""
-        over = f"Over {count_noun(len(self.costs.events), 'failure')} of {FAILED[self.asked.failures]}"
+        over = f"Over {count_noun(len(self.costs.events), 'failure')} of {self._failed()}"
         first = self.asked.mechanisms[0]
         by_mechanism = [self.lost_mb(name) for name in self.asked.mechanisms]
         worst = [[name, *(number(lost[name]) for lost in by_mechanism)] for name in self.worst()]
@@ -172,10 +173,16 @@ class Result:
         return TextTable(
             f"The {count_noun(len(rows), 'demand')} with the largest loss (mechanism: {mechanism})",
             "Data lost by all flows of a demand in its worst failure. Longest stall of its long flows in any failure, "
-            "and their mean stall time in a year of single link failures. A dash: these runs have no such flow.",
+            "and their mean stall time in a year of single failures. A dash: these runs have no such flow.",
             DEMAND_HEADS,
             rows,
         )
+
+    def _failed(self) -> str:
+        """Return the kind of failures for notes."""
+        asked = self.asked
+        of_file = asked.failures == "ducts" and any(one.fibres for one in asked.events)
+        return "ducts, weighted by the longest fibre" if of_file else FAILED[asked.failures]
 
     def _cut(self) -> str:
         """Return a note on flows that had not recovered or finished at the end of the runs."""
@@ -191,7 +198,7 @@ class Result:
         return (
             f"Some flows had not recovered at the end of the runs ({'; '.join(counts)}). Values that depend on them "
             "are lower bounds, marked with `>`."
-            + (" Nines are upper bounds, marked with `<`." if self.asked.failures == "links" else "")
+            + (" Nines are upper bounds, marked with `<`." if self.asked.single else "")
         )
 
     def _at_most(self, mechanism: str, metric: str) -> bool:
@@ -253,12 +260,13 @@ class Result:
 
     def cost_of(self, mechanism: str, at: int) -> dict[str, Any]:
         """Return the cost of a failure under a mechanism."""
-        event, one = self.costs.events[at], self.costs.cells[mechanism,][at]
+        asked, event, one = self.asked, self.costs.events[at], self.costs.cells[mechanism,][at]
         hit = one.outage_ms.size
         return {
             "mechanism": mechanism,
             "failure": event.name,
             "km": event.km,
+            **({"links": "; ".join(asked.network.shown_links[name] for name in event.links)} if event.fibres else {}),
             "lost_mb": one.total_mb,
             "lost_mb_hit": one.lost_hit_mb,
             "lost_mb_bystanders": one.lost_bystanders_mb,
@@ -286,7 +294,7 @@ def _values(asked: OutageQuery, costs: Costs, mechanism: str, needs: Spare | Non
     found = {name: metric(costs, at).interval for name, metric in METRICS.items()}
     if needs is not None:
         found |= {"spare_x": exact(needs.spare), "added_x": exact(needs.added)}
-    if asked.failures == "links":
+    if asked.single:
         of_year = year(costs, at, asked.assumed.cuts_a_1000_km)
         found |= {"nines_net": of_year.nines_net.interval, "nines_tcp": of_year.nines_tcp.interval}
     return {name: one for name, one in found.items() if math.isfinite(one.estimate) or one.at_least is not None}

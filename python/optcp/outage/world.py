@@ -181,7 +181,8 @@ def _text(
         for pair, path in network.paths(US_A_KM * assumed.detour).items()
     }
     short = _short(network, volumes(network, assumed), short_mbps, matrix) if short_mbps else {}
-    delay = f'"uniform({ACCESS_MS[0]:g} ms, {ACCESS_MS[1]:g} ms)"'
+    access = f'"uniform({ACCESS_MS[0]:g} ms, {ACCESS_MS[1]:g} ms)"'
+    per_km = f'delay_per_km = "{round(1000 * US_A_KM * assumed.detour)} ns"'
     end_s = assumed.warm_up_s + 0.1 + assumed.window_s
     lines = [
         f"title = {_quoted(f'What a failure costs on {network.reference}')}",
@@ -202,8 +203,9 @@ def _text(
         'group = "router"',
         *_rate(network, assumed),
         f'queue = "{assumed.queue_ms:g} ms"',
-        f'delay_per_km = "{round(1000 * US_A_KM * assumed.detour)} ns"',
+        per_km,
         'cost = "delay"',
+        *(['fibres = "file"', "[optical]", per_km] if network.layers else []),
         "[routing]",
         'repair = "none"',
         'detection = "$detection"',
@@ -214,9 +216,9 @@ def _text(
     for side in ("source", "sink"):
         lines += ["[[nodes]]", f'group = "{side}"', f"count = {len(network.nodes)}"]
     lines += [
-        "[[links]]", 'chain = ["source", "router"]', f'rate = "{assumed.short_mbps:g} Mbps"', f"delay = {delay}",
+        "[[links]]", 'chain = ["source", "router"]', f'rate = "{assumed.short_mbps:g} Mbps"', f"delay = {access}",
         'queue = "1000 packets"', f"cost = {ACCESS_COST}", 'reverse = { rate = "1 Gbps" }',
-        "[[links]]", 'chain = ["router", "sink"]', 'rate = "1 Gbps"', f"delay = {delay}", 'queue = "1000 packets"',
+        "[[links]]", 'chain = ["router", "sink"]', 'rate = "1 Gbps"', f"delay = {access}", 'queue = "1000 packets"',
         f"cost = {ACCESS_COST}",
     ]  # fmt: skip
     place = {name: at for at, name in enumerate(network.nodes)}
@@ -225,7 +227,7 @@ def _text(
         queue_bytes = max(3000, round(assumed.flow_mbps * rtt_ms[pair] * 125))
         lines += [
             "[[links]]", f'chain = ["host{at}", "{pair[0]}"]', f'rate = "{assumed.flow_mbps:g} Mbps"',
-            f"delay = {delay}",
+            f"delay = {access}",
             f'queue = "{queue_bytes} B"', f"cost = {ACCESS_COST}", 'reverse = { rate = "1 Gbps" }',
             "[[flows]]", 'group = "long"', *_path(network, pair, f"host{at}", f"sink{place[pair[1]]}"),
             'tcp = "long"', 'size = "$size"', 'start = "uniform(0 s, 1 s)"',

@@ -1,0 +1,147 @@
+"""`optcp outage` on networks with fibres: failures of fibres and ducts, and recovery in both layers, by hand."""
+
+import csv
+import json
+import re
+
+import pytest
+
+from optcp.outage.asked import OutageQuery
+from optcp.outage.capacity import CONVERGED, DETOUR, loads_of
+from optcp.outage.network import Network
+from optcp.outage.world import World
+
+LINKS = """from,to,over
+A,B,shortest
+A,C D,A;P;C D
+C D,B,shortest
+B,S,shortest
+"""
+FIBRES = """from,to,name,length (km),duct,wavelengths
+A,P,,100,north,
+P,B,east,100,,
+P,C D,,50,south,
+A,C D,,200,north,
+C D,B,,150,south,
+B,S,,30,,
+"""
+TRIANGLE = "from,to,length (km)\nA,B,1\nB,C,1\nC,A,1\n"
+DEMANDS = "from,to,weight\nA,B,4\nA,C D,2\nB,S,1\n"
+SET = ("--set", "rate_mbps=20", "--set", "window_s=1", "--jobs", "1", "--out", "out")
+
+
+@pytest.fixture
+def fibres(tmp_path, monkeypatch):
+    """Write A, B and C D with links over fibres, two of which share the fibre from A to P, and S after a bridge."""
+    for name, text in (("links", LINKS), ("fibres", FIBRES), ("demands", DEMANDS)):
+        (tmp_path / f"{name}.csv").write_text(text, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def table(directory, name):
+    with (directory / "out" / "tables" / f"{name}.csv").open(encoding="utf-8-sig") as file:
+        return list(csv.DictReader(file))
+
+
+def test_fibres_fail_with_all_links_over_them(fibres):
+    asked = OutageQuery.of("links.csv")
+    assert asked.failures == "fibres"
+    assert {one.name: (one.links, one.km) for one in asked.events} == {
+        "A-P": (("A-B", "A-C-D"), 100), "east": (("A-B",), 100), "P-C D": (("A-C-D",), 50), "C D-B": (("C-D-B",), 150)
+    }  # fmt: skip
+    # No link is over the fibre from A to C D. The one to S is the only one.
+    assert asked.left_out == ("B-S",)
+
+
+def test_ducts_of_the_file_fail_with_all_their_fibres(fibres):
+    asked = OutageQuery.of("links.csv", failures="ducts")
+    # Without its duct, A is disconnected in both layers. C D keeps the fibre to A, which carries no link.
+    assert [(one.name, one.links, one.km) for one in asked.events] == [("south", ("A-C-D", "C-D-B"), 150)]
+    assert asked.left_out == ("north",)
+
+
+def test_lengths_are_those_of_fibres(fibres):
+    # Lengths of links are not used where fibres are known.
+    (fibres / "links.csv").write_text(LINKS.replace("over", "over,length (km)").replace("shortest", "shortest,7"))
+    text = (fibres / "links.csv").read_text().replace("P;C D\n", "P;C D,9\n")
+    (fibres / "links.csv").write_text(text)
+    asked = OutageQuery.of("links.csv")
+    assert [km for *_, km in asked.network.links] == [200, 150, 150, 30]
+    detour = next(one for one in asked.listed() if one["name"] == "detour")
+    assert (detour["value"], detour["default"]) == (1, False)
+    names = asked.network.link_names()
+    links = json.loads(World.of(asked.network, asked.assumed.world).core.resolved())["links"]
+    delay_us = {one["name"]: one["forward"]["delay_ps"] / 1e6 for one in links if one["name"] in names}
+    assert delay_us == {"A-B": 1000, "A-C-D": 750, "C-D-B": 750, "B-S": 150}
+    assert OutageQuery.of("links.csv", settings={"detour": "1.2"}).assumed.detour == 1.2
+
+
+def test_loads_in_failures_of_fibres(fibres):
+    asked = OutageQuery.of("links.csv", settings={"rate_mbps": "20"})
+    network, assumed = asked.network, asked.assumed.world
+    loads = loads_of(network, assumed, {one.name: one.links for one in asked.events})
+    # The link from A to B carries 4 of weight, 12 Mb/s.
+    before = {("A", "B"): 12, ("A", "C-D"): 6, ("B", "S"): 3}
+    for kind in (CONVERGED, DETOUR):
+        assert loads[kind].working == pytest.approx(before)
+        after = {name: {hop: load for hop, load in of.items() if load} for name, of in loads[kind].after.items()}
+        assert after["A-P"] == pytest.approx({("B", "S"): 3})
+        assert after["C D-B"] == pytest.approx(before)
+        assert after["P-C D"] == pytest.approx({("A", "B"): 18, ("B", "C-D"): 6, ("B", "S"): 3})
+        assert after["east"] == pytest.approx({("A", "C-D"): 18, ("C-D", "B"): 12, ("B", "S"): 3})
+
+
+def test_study_of_fibres_from_end_to_end(optcp, fibres):
+    status, out, err = optcp("outage", "links.csv", "--mechanism", "ti-lfa", *SET)
+    assert status == 0, err
+    assert "no mechanism can replace them (bridges): B-S" in err
+    assert "Over 4 failures of fibres, weighted by length" in out
+    text = (fibres / "out" / "outage.json").read_text()
+    found = json.loads(text)
+    assert found["failures"] == "fibres"
+    costs = {one["failure"]: one for one in found["costs"]}
+    assert {name: one["links"] for name, one in costs.items()} == {
+        "A-P": "A-B; A-C D", "east": "A-B", "P-C D": "A-C D", "C D-B": "C D-B"
+    }  # fmt: skip
+    # Without A-P, the routers have no other link at A.
+    assert costs["east"]["network_p50_ms"] == pytest.approx(10)
+    assert costs["A-P"]["network_p50_ms"] > 900
+    assert costs["A-P"]["hit"] == costs["east"]["hit"] + costs["P-C D"]["hit"]
+    assert costs["C D-B"]["hit"] == 0
+    assert {row["metric"] for row in found["rows"]} >= {"nines_net", "spare_x"}
+    listed = {row["fibre"]: row for row in table(fibres, "fibres")}
+    assert (listed["A-P"]["links"], listed["A-P"]["duct"]) == ("A-B; A-C D", "north")
+    assert (listed["A-C D"]["links"], listed["east"]["length (km)"]) == ("", "100.0")
+    assert {row["failure"] for row in table(fibres, "loads")} == {"east", "P-C D"}
+    page = (fibres / "out" / "index.html").read_text()
+    explored = json.loads(re.search(r'id="explored">(.*?)</script>', page)[1])
+    assert explored["failures"][0] == {"name": "A-P", "parts": ["A-B", "A-C D"]}
+    assert "--failures fibres" in page
+
+
+@pytest.mark.parametrize(
+    ("links", "fibres_", "arguments", "said"),
+    [
+        (TRIANGLE, None, ["--failures", "fibres"], "links.csv: the network has no fibres"),
+        (LINKS, FIBRES.replace("south", ""), ["--failures", "ducts"], "every duct is a bridge, which no mechanism"),
+        (LINKS, "from,to,length (km)\nA,P,1\nP,C D,1\nC D,B,1\nB,S,1\nA,P,1\n", [], "fibre `A-P` exists already"),
+        (LINKS, FIBRES.replace("C D,B,,150,south,\n", "").replace("P,B,east,100,,\n", ""), [], "no fibres lead from"),
+    ],
+)  # fmt: skip
+def test_networks_without_such_failures_are_refused(optcp, fibres, links, fibres_, arguments, said):
+    (fibres / "links.csv").write_text(links)
+    if fibres_ is None:
+        (fibres / "fibres.csv").unlink()
+        (fibres / "demands.csv").unlink()
+    else:
+        (fibres / "fibres.csv").write_text(fibres_)
+    before = sorted(fibres.rglob("*"))
+    status, out, err = optcp("outage", "links.csv", *arguments)
+    assert (status, out) == (2, "")
+    assert said in err
+    assert sorted(fibres.rglob("*")) == before
+
+
+def test_network_of_a_collection_has_no_fibres():
+    assert Network.find("sndlib/abilene").layers is None
