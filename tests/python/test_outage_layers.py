@@ -6,6 +6,7 @@ import re
 
 import pytest
 
+from optcp.errors import InputError
 from optcp.outage.asked import OutageQuery
 from optcp.outage.capacity import CONVERGED, DETOUR, loads_of
 from optcp.outage.network import Network
@@ -145,3 +146,92 @@ def test_networks_without_such_failures_are_refused(optcp, fibres, links, fibres
 
 def test_network_of_a_collection_has_no_fibres():
     assert Network.find("sndlib/abilene").layers is None
+
+
+def outages_ms(directory):
+    """Return the median path outage by mechanism and failure."""
+    found = json.loads((directory / "out" / "outage.json").read_text())["costs"]
+    return {(one["mechanism"], one["failure"]): one["network_p50_ms"] for one in found if one["hit"]}
+
+
+def test_recovery_in_both_layers(optcp, fibres):
+    held = "+hold-off+optical-restoration"
+    names = ("optical-protection", "optical-restoration", "ti-lfa+optical-protection", f"ti-lfa{held}", f"local{held}")
+    chosen = [part for name in names for part in ("--mechanism", name)]
+    times = [f"optical_{name}" for name in ("detection_ms=5", "protection_ms=40", "restoration_s=0.5")]
+    given = [part for time in (*times, "hold_off_ms=30") for part in ("--set", time)]
+    status, out, err = optcp("outage", "links.csv", *chosen, *given, *SET)
+    assert status == 0, err
+    assert "optical_detection_ms" not in err
+    # Three times 505 ms, and 4 s.
+    assert f"optical-restoration: 5.515 s; ti-lfa{held}: 5.515 s" in out
+    found = outages_ms(fibres)
+    east, alone = ({name: found[name, fibre] for name in names} for fibre in ("east", "A-P"))
+    # Routers detect the failure after 10 ms, and wait 30 ms for the optical layer, if at all.
+    assert list(east.values()) == pytest.approx([45, 505, 10, 40, 40])
+    # Without the fibre from A to P, only the optical layer has another path; routers use it after their convergence.
+    assert list(alone.values())[:2] == pytest.approx([45, 505])
+    assert alone["ti-lfa+optical-protection"] < 400
+    assert 505 <= alone[f"ti-lfa{held}"] < 900
+    page = (fibres / "out" / "index.html").read_text()
+    assert f"local{held}" in page
+
+
+def test_assumptions_of_the_optical_layer_are_listed_where_used(fibres):
+    listed = {}
+    for name in ("ti-lfa", "optical-protection", "ti-lfa+hold-off+optical-restoration"):
+        said = [one.message for one in OutageQuery.of("links.csv", mechanisms=[name]).default_assumptions()]
+        listed[name] = [text.partition(":")[0] for text in said if text.startswith(("optical", "hold_off"))]
+    assert listed == {
+        "ti-lfa": [],
+        "optical-protection": ["optical_detection_ms = 10 (default)", "optical_protection_ms = 50 (default)"],
+        "ti-lfa+hold-off+optical-restoration": [
+            "optical_detection_ms = 10 (default)", "optical_restoration_s = 8 (default)", "hold_off_ms = 100 (default)",
+        ],
+    }  # fmt: skip
+
+
+def test_links_without_another_path_of_fibres_are_stated(fibres):
+    # The first link of the file takes the wavelength of the fibre from A to C D.
+    (fibres / "fibres.csv").write_text(FIBRES.replace("A,C D,,200,north,", "A,C D,,200,north,1"))
+    asked = OutageQuery.of("links.csv", mechanisms=["optical-restoration"])
+    said = "optical-restoration: no other path of fibres with a free wavelength for A-C D (failure of A-P)"
+    assert said in [one.message for one in asked.exclusions()]
+    # No other path at all: the link of 500 km needs no fibre.
+    (fibres / "fibres.csv").write_text("from,to,length (km)\nA,P,1\nP,B,1\n")
+    (fibres / "links.csv").write_text("from,to,over,length (km)\nA,B,shortest,\nA,B,,500\n")
+    (fibres / "demands.csv").write_text("from,to,weight\nA,B,1\n")
+    lost = "A-B (failure of A-P), A-B (failure of P-B)"
+    said = f"no link over a fibre that fails has another path of fibres: {lost}"
+    for name in ("optical-restoration", "ti-lfa+optical-protection"):
+        with pytest.raises(InputError, match=re.escape(f"--mechanism {name}: links.csv: {said}; choose other")):
+            OutageQuery.of("links.csv", mechanisms=["ti-lfa", name])
+    asked = OutageQuery.of("links.csv")
+    assert asked.mechanisms == ("none", "ti-lfa", "1+1")
+    assert f"optical-restoration is left out: {said}" in [one.message for one in asked.exclusions()]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--mechanism", "optical-restore"], "did you mean 'optical-restoration'?"),
+        (["--mechanism", "tilfa+optical-protection"], "did you mean 'ti-lfa+optical-protection'?"),
+        (["--mechanism", "ti-lfa+holdoff+optical-protection"], "did you mean 'ti-lfa+hold-off+optical-protection'?"),
+        (["--mechanism", "optical-protection", "--failures", "links"], "expected --failures fibres or ducts"),
+        (["--mechanism", "ti-lfa", "--set", "hold_off_ms=1"], "such as --mechanism ti-lfa+hold-off+optical-protection"),
+        (["--mechanism", "optical-protection", "--routing", "ecmp"], "excluded by --routing ecmp"),
+    ],
+)
+def test_unsuitable_mechanisms_are_refused(optcp, fibres, arguments, said):
+    status, out, err = optcp("outage", "links.csv", *arguments)
+    assert (status, out) == (2, "")
+    assert said in err
+
+
+def test_optical_layer_needs_fibres(optcp, fibres):
+    (fibres / "fibres.csv").unlink()
+    (fibres / "links.csv").write_text(TRIANGLE)
+    (fibres / "demands.csv").unlink()
+    status, _, err = optcp("outage", "links.csv", "--mechanism", "ti-lfa+optical-restoration")
+    assert status == 2
+    assert "--mechanism ti-lfa+optical-restoration: links.csv: the network has no fibres" in err

@@ -31,7 +31,7 @@ from optcp_papers.outage.population import (
     world,
 )
 
-EVERY = tuple(MECHANISMS)
+EVERY = tuple(name for name, one in MECHANISMS.items() if not one.avoids_risks)
 FEW = ("none", "ti-lfa", "1+1")
 SENDERS = {"cubic": EVERY, "bbr": FEW}
 """Mechanisms by sender."""

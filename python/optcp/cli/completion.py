@@ -80,9 +80,9 @@ def topology_formats() -> list[str]:
 
 def mechanisms() -> list[str]:
     """Return the names of all recovery mechanisms."""
-    from optcp.outage.mechanisms import MECHANISMS
+    from optcp.outage.mechanisms import MECHANISMS, OPTICAL
 
-    return list(MECHANISMS)
+    return [*MECHANISMS, *OPTICAL]
 
 
 def shells() -> list[str]:

@@ -36,7 +36,8 @@ SENDERS = ("cubic", "bbr", "newreno")
     multiple=True,
     metavar="NAME",
     shell_complete=completion.among(completion.mechanisms),
-    help="Recovery mechanism. Repeatable. [default: none, lfa, ti-lfa, local, 1:1, 1+1, 'restoration, 2 s']",
+    help="Recovery mechanism. Repeatable. [default: none, lfa, ti-lfa, local, 1:1, 1+1, 'restoration, 2 s'; for "
+    "fibres: none, ti-lfa, 1+1, optical-protection, optical-restoration, ti-lfa+optical-restoration]",
 )
 @click.option(
     "--failures",

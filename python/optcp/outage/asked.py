@@ -7,11 +7,11 @@ import math
 from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any
 
-from optcp.common.plurals import count_noun
-from optcp.errors import InputError, nearest
-from optcp.outage import events, happening, study
+from optcp.common.plurals import count_noun, listed_few
+from optcp.errors import InputError
+from optcp.outage import chosen, events, happening, study
 from optcp.outage.assumed import SETTINGS, SIZES_SUMMARY, Assumed
-from optcp.outage.mechanisms import DETECTION, MECHANISMS
+from optcp.outage.mechanisms import DETECTION, find
 from optcp.outage.network import US_A_KM, Network
 from optcp.scenarios import shipped, topologies
 from optcp.scenarios.warned import ScenarioWarning
@@ -21,16 +21,12 @@ if TYPE_CHECKING:
 
     from optcp.outage.events import Event
 
-MECHANISMS_ASKED = ("none", "lfa", "ti-lfa", "local", "1:1", "1+1", "restoration, 2 s")
-"""Default mechanisms."""
 SHORTEST, ECMP = "shortest", "ecmp"
 """Kinds of routing without given paths."""
 DOUBLES_S = 2.5
 """Time in s by which the second of two links has failed."""
 RATES_NOT_READ, TOPOLOGY_FILE = "rates-not-read", "topology-file"
 """Scenario warnings that ``optcp outage`` replaces by its own."""
-MOST_NAMED = 8
-"""Maximum number of links in a message."""
 
 
 @dataclass(frozen=True)
@@ -47,6 +43,8 @@ class OutageQuery:
         Whether the demands belong to the topology.
     mechanisms
         Names of mechanisms.
+    unrecovered
+        Sentences on links that mechanisms of the optical layer cannot recover.
     failures
         Kind of failures, one of :data:`optcp.outage.happening.KINDS`.
     events
@@ -69,6 +67,7 @@ class OutageQuery:
     demands: str
     own_demands: bool
     mechanisms: tuple[str, ...]
+    unrecovered: tuple[str, ...]
     failures: str
     events: tuple[Event, ...]
     left_out: tuple[str, ...]
@@ -101,7 +100,7 @@ class OutageQuery:
         reference, matrix, ecmp, paths
             As for :meth:`optcp.outage.network.Network.find`.
         mechanisms
-            Names of mechanisms; by default all of :data:`MECHANISMS_ASKED` that fit the routing.
+            Names of mechanisms; by default the fitting ones of :mod:`optcp.outage.chosen`.
         failures
             Kind of failures; by default fibres if the file has them, else links.
         settings
@@ -114,10 +113,7 @@ class OutageQuery:
         InputError
             If an argument is unknown or invalid.
         """
-        for name in mechanisms:
-            if name not in MECHANISMS:
-                raise InputError(f"--mechanism {name}: unknown mechanism; {nearest(name, MECHANISMS)}")
-        mechanisms = _fitting(mechanisms, ecmp=ecmp, paths=paths)
+        chosen.fitting(mechanisms, ecmp=ecmp, paths=paths)
         settings = settings or {}
         assumed = Assumed.read(settings)
         if failures == "doubles" and assumed.window_s < DOUBLES_S:
@@ -131,20 +127,20 @@ class OutageQuery:
             at: Network.find(reference, matrix, time=at or None, ecmp=ecmp, paths=paths) for at in times or [""]
         }
         network = next(iter(networks.values()))
-        avoiding = [name for name in mechanisms if MECHANISMS[name].avoids_risks]
-        if avoiding and not network.risks():
-            raise InputError(f"--mechanism {avoiding[0]}: {reference}: {happening.NO_RISKS}; choose other mechanisms")
         stated = {}
         if network.layers and "detour" not in settings:
             assumed, stated["detour"] = replace(assumed, detour=1.0), "the file has the lengths of fibres"
         own = matrix is None and network.has_demands()
         failures = failures or happening.default(network)
         found, left_out = happening.failures_of(network, failures)
+        names, unrecovered = chosen.for_network(mechanisms, network, failures, found)
+        assumed.check(settings, names)
         shared = cls(
             network=network,
             demands=matrix or ("those of the network" if own else "gravity"),
             own_demands=own,
-            mechanisms=tuple(dict.fromkeys(mechanisms)),
+            mechanisms=names,
+            unrecovered=tuple(unrecovered),
             failures=failures,
             events=found,
             left_out=left_out,
@@ -196,7 +192,7 @@ class OutageQuery:
                 "summary": known[one.name],
             }
             for one in fields(self.assumed)
-            if one.name != "cuts_a_1000_km" or self.single
+            if (one.name != "cuts_a_1000_km" or self.single) and self.assumed.is_used(one.name, self.mechanisms)
         ]
 
     def default_assumptions(self) -> list[ScenarioWarning]:
@@ -208,7 +204,7 @@ class OutageQuery:
             found.append("demands = gravity: the network has no demands, so they follow the product of node degrees")
         by_part: dict[str, list[str]] = {}
         for name in self.mechanisms:
-            for part in MECHANISMS[name].stands_on:
+            for part in find(name).stands_on:
                 if part != DETECTION:
                     by_part.setdefault(part, []).append(name)
         found += [f"{part} (default of {'; '.join(names)})" for part, names in by_part.items()]
@@ -226,7 +222,7 @@ class OutageQuery:
         if unrated := [self.network.shown_links[name] for name in self.network.unrated]:
             text = (
                 f"the rates of {self.network.reference} are ignored, and each link has {self.assumed.rate_mbps:g} Mb/s "
-                f"(rate_mbps): these links have no rate: {_few(unrated)}"
+                f"(rate_mbps): these links have no rate: {listed_few(unrated)}"
             )
             warned.append(ScenarioWarning(RATES_NOT_READ, text, ""))
         if self.network.volumes and not self.network.rates:
@@ -240,16 +236,14 @@ class OutageQuery:
         """Return warnings about excluded failures and pairs, and about pairs without protection."""
         found = []
         if self.left_out:
-            found.append(
-                ScenarioWarning(
-                    "bridges", f"excluded because no mechanism can replace them (bridges): {_few(self.left_out)}", ""
-                )
-            )
-        ends = [name for name in self.mechanisms if MECHANISMS[name].settings.get("parameters.path") == "shortest-pair"]
+            text = f"excluded because no mechanism can replace them (bridges): {listed_few(self.left_out)}"
+            found.append(ScenarioWarning("bridges", text, ""))
+        ends = [name for name in self.mechanisms if find(name).settings.get("parameters.path") == "shortest-pair"]
         if ends and (alone := self._without_pair()):
             pairs = count_noun(len(self._joined()), "pair")
             text = f"{'; '.join(ends)}: {alone} of {pairs} of nodes without disjoint paths (both share a bridge)"
             found.append(ScenarioWarning("no-disjoint-path", text, ""))
+        found += [ScenarioWarning("no-other-fibres", text, "") for text in self.unrecovered]
         if given := self.network.given:
             unused = len(given.keys() - self.network.demands.keys())
             others = len(self._joined().keys() - given.keys())
@@ -298,28 +292,9 @@ def _plain(value: float | str) -> float | str:
     return int(value) if value.is_integer() else float(f"{value:.6g}")
 
 
-def _fitting(mechanisms: Sequence[str], *, ecmp: bool, paths: str | None) -> Sequence[str]:
-    """Return the mechanisms, by default those that fit the routing."""
-    if ecmp and paths:
-        raise InputError("--paths: expected --routing shortest, since ECMP has no fixed paths")
-    if not (ecmp or paths):
-        return mechanisms or MECHANISMS_ASKED
-    fit = [name for name, one in MECHANISMS.items() if one.routed == ecmp]
-    why = "--routing ecmp: routers select the paths" if ecmp else "--paths: the demands have fixed paths"
-    for name in mechanisms:
-        if name not in fit:
-            raise InputError(f"--mechanism {name}: excluded by {why}; expected one of {', '.join(fit)}")
-    return mechanisms or [name for name in MECHANISMS_ASKED if name in fit]
-
-
 def _refuse_scenarios(reference: str) -> None:
     if reference.lower().endswith(".toml") or reference in shipped.scenarios():
         raise InputError(
             f"{reference}: expected a network, such as sndlib/abilene or mine.gml, got a scenario; run it with "
             f"`optcp run {reference}`"
         )
-
-
-def _few(names: Sequence[str]) -> str:
-    more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
-    return ", ".join(names[:MOST_NAMED]) + more

@@ -7,10 +7,11 @@ from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING
 
 from optcp.errors import InputError, nearest
+from optcp.outage.mechanisms import HOLD_OFF
 from optcp.outage.world import SIZES, Assumptions
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
 LONG_MS = 500.0
 """Detection time in ms above which runs are longer."""
@@ -75,8 +76,20 @@ SETTINGS: dict[str, Setting] = {
     "warm_up_s": Setting("time of the failure, in s", least=1.5, most=1000),
     "window_s": Setting("time over which losses are counted, in s", most=10_000),
     "detection_ms": Setting("detection time of failures, in ms (BFD: 3 ms to 3 s)", least=0, most=60_000),
+    "optical_detection_ms": Setting("detection of a failed fibre in the optical layer, in ms", least=0, most=60_000),
+    "optical_protection_ms": Setting("switchover of optical protection, in ms (G.873.1: 50 ms)", least=0, most=60_000),
+    "optical_restoration_s": Setting("path computation and set-up of optical restoration, in s", least=0, most=3600),
+    "hold_off_ms": Setting("hold-off of the IP layer above the optical layer, in ms", least=0, most=60_000),
     "cuts_a_1000_km": Setting("fibre cuts per 1000 km and year, for nines", most=1000),
 }
+PROTECTION, RESTORATION = "optical-protection", "optical-restoration"
+NEEDS = {
+    "optical_detection_ms": (PROTECTION, RESTORATION),
+    "optical_protection_ms": (PROTECTION,),
+    "optical_restoration_s": (RESTORATION,),
+    "hold_off_ms": (f"+{HOLD_OFF}+",),
+}
+"""Parts of the names of mechanisms that use an assumption; others are used by all."""
 SIZES_SUMMARY = "distribution of the sizes of short flows"
 
 
@@ -106,6 +119,18 @@ class Assumed(Assumptions):
         """
         found = {name: _value(name, text) for name, text in settings.items()}
         return cls(**found)  # type: ignore[arg-type]
+
+    @staticmethod
+    def is_used(name: str, mechanisms: Iterable[str]) -> bool:
+        """Return whether one of these mechanisms uses an assumption."""
+        return name not in NEEDS or any(part in mechanism for part in NEEDS[name] for mechanism in mechanisms)
+
+    def check(self, settings: Iterable[str], mechanisms: Sequence[str]) -> None:
+        """Refuse given assumptions that no mechanism uses."""
+        for name in settings:
+            if not self.is_used(name, mechanisms):
+                example = NEEDS[name][0] if name != "hold_off_ms" else f"ti-lfa+{HOLD_OFF}+{PROTECTION}"
+                raise InputError(f"--set {name}: no mechanism uses it; add one, such as --mechanism {example}")
 
     @property
     def world(self) -> Assumptions:

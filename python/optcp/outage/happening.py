@@ -80,5 +80,5 @@ def _found(network: Network, kind: str) -> tuple[Sequence[Event], tuple[str, ...
 
 def _disconnects(network: Network, event: Event) -> bool:
     """Whether a failure of fibres disconnects nodes, even after optical restoration."""
-    restored = network.layers.restored(event.fibres) if network.layers else set()
+    restored = network.layers.recovered(event.fibres) if network.layers else set()
     return network.without(*(set(event.links) - restored)).parts() > network.parts()

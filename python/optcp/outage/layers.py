@@ -118,16 +118,23 @@ class Layers:
         path = self.over.get(link)
         return None if path is None else sum(self.fibres[at].km for at in path)
 
-    def restored(self, failed: Collection[int]) -> set[str]:
-        """Return the links that optical restoration moves to another path after a failure of fibres.
+    def recovered(self, failed: Collection[int], recovery: str = "restoration") -> set[str]:
+        """Return the links that move to another path after a failure of fibres.
 
         As in scenarios, links choose in the order of the file, among fibres with a free wavelength.
+
+        Parameters
+        ----------
+        recovery
+            ``restoration``, or ``protection`` with the backup paths.
         """
         paths, found = dict(self.over), set()
         for link in self.links_over(failed):
             used = Counter(itertools.chain.from_iterable(path for other, path in paths.items() if other != link))
             full = {at for at, one in enumerate(self.fibres) if one.wavelengths and used[at] >= one.wavelengths}
-            if path := self._shortest(self._sites(link), full.union(failed)):
+            taken = full.union(failed)
+            path = self.backup[link] if recovery == "protection" else self._shortest(self._sites(link), taken)
+            if path and taken.isdisjoint(path):
                 paths[link] = path
                 found.add(link)
         return found

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import functools
+import itertools
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from optcp.errors import InputError, nearest
 
 if TYPE_CHECKING:
     from optcp.scenarios.scenario import Settings
@@ -13,8 +17,10 @@ LSP = {"parameters.path": "shortest"}
 PAIR = {"parameters.path": "shortest-pair"}
 """As LSP, but on the shorter of two disjoint paths, so that an end-to-end backup exists."""
 
-AVOIDS_RISKS = {"routing.protect": "risk", "topology.risks": "file"}
+AVOIDS_RISKS = {"routing.protect": "risk"}
 """Backups of routers avoid all links that share a risk with the failed one."""
+HOLD_OFF = "hold-off"
+"""Part of the name of a mechanism whose routers or protection wait for the optical layer."""
 
 RESERVED = "reserved"
 """Value of ``capacity`` for backups with dedicated capacity."""
@@ -32,11 +38,19 @@ class Mechanism:
         Key paths and values of the scenario.
     stands_on
         Assumed durations that it depends on, each with its default and range.
+    holds_off
+        Whether the IP layer gives the optical layer time to recover.
     """
 
     summary: str
     settings: Settings
     stands_on: tuple[str, ...] = ()
+    holds_off: bool = False
+
+    @property
+    def recovery(self) -> str:
+        """Recovery of lightpaths in the optical layer, empty without one."""
+        return str(self.settings.get("optical.recovery", ""))
 
     @property
     def routed(self) -> bool:
@@ -45,8 +59,8 @@ class Mechanism:
 
     @property
     def avoids_risks(self) -> bool:
-        """Whether it needs the shared risks of the file."""
-        return "topology.risks" in self.settings
+        """Whether it needs shared risks."""
+        return "routing.protect" in self.settings
 
     def with_circuits(self, capacity: str) -> Settings:
         """The settings with another ``capacity`` of dedicated backups."""
@@ -54,6 +68,15 @@ class Mechanism:
         if not any("capacity" in entry for entry in entries):
             return self.settings
         return {**self.settings, "protection": [{**entry, "capacity": capacity} for entry in entries]}
+
+    def held(self, settings: Settings, detection_ms: float, hold_off_ms: float) -> Settings:
+        """Return settings in which routers and protection wait for a hold-off, if the mechanism has one."""
+        if not self.holds_off:
+            return settings
+        if self.routed:
+            return {**settings, "routing.detection": f"{detection_ms + hold_off_ms:g} ms"}
+        held = [{**entry, "hold_off": f"{hold_off_ms:g} ms"} for entry in settings["protection"]]
+        return {**settings, "protection": held}
 
 
 def _protected(scheme: str, **more: str) -> Settings:
@@ -115,3 +138,40 @@ MECHANISMS: dict[str, Mechanism] = {
         (DETECTION, PROCESSING, "computation = 8 s"),
     ),
 }
+
+OPTICAL: dict[str, Mechanism] = {
+    "optical-protection": Mechanism(
+        "backup path of fibres for each link, known before the failure; the IP layer keeps its paths",
+        {**LSP, "optical.recovery": "protection"},
+    ),
+    "optical-restoration": Mechanism(
+        "other path of fibres for each link, computed after the failure; the IP layer keeps its paths",
+        {**LSP, "optical.recovery": "restoration"},
+    ),
+}
+"""Mechanisms of the optical layer, for networks with fibres."""
+
+
+@functools.cache
+def find(name: str) -> Mechanism:
+    """Return a mechanism by its name.
+
+    A name such as ``ti-lfa+optical-restoration`` stands for mechanisms of both layers. In
+    ``ti-lfa+hold-off+optical-protection``, the IP layer waits for the optical layer.
+
+    Raises
+    ------
+    InputError
+        If there is no such mechanism.
+    """
+    if one := (MECHANISMS | OPTICAL).get(name):
+        return one
+    upper, _, optical = name.rpartition("+")
+    above = MECHANISMS.get(upper.removesuffix(f"+{HOLD_OFF}"))
+    if above is None or optical not in OPTICAL:
+        both = map("".join, itertools.product(MECHANISMS, ("+", f"+{HOLD_OFF}+"), OPTICAL))
+        known = [*MECHANISMS, *OPTICAL, *(both if "+optical" in name else ())]
+        raise InputError(f"--mechanism {name}: unknown mechanism; {nearest(name, known)}")
+    below = {"optical.recovery": OPTICAL[optical].recovery}
+    holds_off = upper.endswith(f"+{HOLD_OFF}")
+    return Mechanism(f"{above.summary}; {optical}", {**above.settings, **below}, above.stands_on, holds_off)

@@ -283,7 +283,10 @@ class Result:
 def grid_of(asked: OutageQuery, matrix: str | None = None) -> Grid:
     """Return the grid over mechanism and failure; ``matrix`` as in :meth:`optcp.outage.world.World.of`."""
     assumed = asked.assumed.world
-    axes = {"mechanism": mechanisms(asked.mechanisms, assumed), "failure": failing(asked.events, assumed)}
+    axes = {
+        "mechanism": mechanisms(asked.mechanisms, assumed, detection_ms=asked.assumed.detection_ms),
+        "failure": failing(asked.events, assumed),
+    }
     title = f"{asked.failures} of {asked.network.reference}"
     return grid(title, World.of(asked.network, assumed, matrix), axes, asked.settings)
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from optcp.data.censored import Censored
 from optcp.outage import costs, events, resampled
-from optcp.outage.mechanisms import MECHANISMS
+from optcp.outage.mechanisms import find
 from optcp.study import Grid
 
 if TYPE_CHECKING:
@@ -45,24 +45,44 @@ def failing(chosen: Sequence[Event], assumed: Assumptions) -> dict[str, Settings
     return {WITHOUT: {"failures": []}, **{one.name: one.settings(assumed.warm_up_s) for one in chosen}}
 
 
-def mechanisms(names: Iterable[str], assumed: Assumptions, circuits: str = "reserved") -> dict[str, Settings]:
+def mechanisms(
+    names: Iterable[str], assumed: Assumptions, circuits: str = "reserved", detection_ms: float = 10.0
+) -> dict[str, Settings]:
     """Return the axis ``mechanism``; runs of slow mechanisms are longer.
 
     Parameters
     ----------
     names
-        Mechanisms of :data:`MECHANISMS`.
+        Mechanisms of :func:`optcp.outage.mechanisms.find`.
     assumed
         Assumptions of the scenarios.
     circuits
         ``capacity`` of mechanisms with reserved backups: ``reserved`` or ``line-rate``.
+    detection_ms
+        Detection time of routers without a hold-off, in ms.
     """
-    return {name: {**MECHANISMS[name].with_circuits(circuits), **_lasting(name, assumed)} for name in names}
+    found: dict[str, Settings] = {}
+    for name in names:
+        one = find(name)
+        held = one.held(one.with_circuits(circuits), detection_ms, assumed.hold_off_ms)
+        found[name] = {**held, **_optical(one.recovery, assumed), **_lasting(name, assumed)}
+    return found
+
+
+def _optical(recovery: str, assumed: Assumptions) -> dict[str, str]:
+    """Return the times of the recovery of lightpaths."""
+    if not recovery:
+        return {}
+    set_up_ms = {"protection": assumed.optical_protection_ms, "restoration": 1000 * assumed.optical_restoration_s}
+    detection = f"{assumed.optical_detection_ms:g} ms"
+    return {"optical.detection": detection, "optical.set_up": f"{set_up_ms[recovery]:g} ms"}
 
 
 def window_s(mechanism: str, assumed: Assumptions) -> float:
     """Return the time over which losses are counted, in s."""
-    return max(LONGER_S.get(mechanism, 0.0), assumed.window_s)
+    slow_s = assumed.optical_detection_ms / 1000 + assumed.optical_restoration_s
+    optical_s = 3 * slow_s + 4 if find(mechanism).recovery == "restoration" else 0.0
+    return max(LONGER_S.get(mechanism, 0.0), optical_s, assumed.window_s)
 
 
 def _lasting(name: str, assumed: Assumptions) -> dict[str, str]:

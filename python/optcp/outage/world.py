@@ -73,6 +73,10 @@ class Assumptions:
         Seed for drawing the pairs of long flows.
     warm_up_s, window_s
         Time of the failure (plus 0 to 100 ms), and the measurement time after it.
+    optical_detection_ms, optical_protection_ms, optical_restoration_s
+        Detection of failures in the optical layer, then switchover to a backup path, or computation and set-up.
+    hold_off_ms
+        Time that routers or protection give the optical layer, in addition to their detection.
     """
 
     rate_mbps: float = 100.0
@@ -87,6 +91,10 @@ class Assumptions:
     hosts_seed: int = 1
     warm_up_s: float = 4.0
     window_s: float = 4.0
+    optical_detection_ms: float = 10.0
+    optical_protection_ms: float = 50.0
+    optical_restoration_s: float = 8.0
+    hold_off_ms: float = 100.0
 
     @classmethod
     def names(cls) -> list[str]:
@@ -205,6 +213,7 @@ def _text(
         f'queue = "{assumed.queue_ms:g} ms"',
         per_km,
         'cost = "delay"',
+        *(['risks = "file"'] if network.risks() else []),
         *(['fibres = "file"', "[optical]", per_km] if network.layers else []),
         "[routing]",
         'repair = "none"',
