@@ -54,6 +54,7 @@ def ends(network):
         ("triangle-sndlib.xml", "sndlib-xml"),
         ("line.json", "gnpy"),
         ("te.json", "rfc8345"),
+        ("layers.json", "rfc8345"),
         ("context.json", "tapi"),
         ("node-link.json", "node-link"),
         ("links.csv", "csv"),

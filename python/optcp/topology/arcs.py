@@ -75,6 +75,7 @@ def _joined_pair(there: Link, back: Link) -> Link:
         costs=both(there.costs, back.costs),
         losses=both(there.losses, back.losses),
         risks=tuple(dict.fromkeys((*there.risks, *back.risks))),
+        over=back.over[::-1] if there.over is None and back.over is not None else there.over,
         directed=False,
         back=back.attributes,
     )

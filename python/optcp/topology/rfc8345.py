@@ -5,10 +5,11 @@
 Every link of the model has one direction; two opposite links are one link with values per direction. A link of
 ``ietf-te-topology`` has a bandwidth in byte/s, a delay metric in µs, a metric, and shared risk link groups. A node has
 a name and a geographical location. Layer 3 names and metrics of RFC 8346 are read if the attributes above are missing.
+Supporting links give the fibres under links: :mod:`optcp.topology.underlays`.
 
 # Limitations
 
-One network of the file is read: the first one with links.
+One network of the file is read: the first one with links that supports no other.
 
 References
 ----------
@@ -25,11 +26,14 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+from optcp.common.plurals import count_noun
 from optcp.errors import closest
 from optcp.topology import units
 from optcp.topology.arcs import opposite, paired
 from optcp.topology.base import Format, Place, json_object
 from optcp.topology.model import Link, Network, Node, Reading
+from optcp.topology.names import few
+from optcp.topology.underlays import laid, top
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -56,22 +60,32 @@ def read(source: Source) -> Network:
     networks = list(holder.each("network"))
     if not networks:
         source.wrong("expected `ietf-network:networks` with a list `network`")
-    chosen = next((one for one in networks if one.get("link")), networks[0])
-    nodes: dict[str, Node] = {}
-    for item in chosen.each("node"):
-        id_ = item.need("node-id").text()
-        if id_ in nodes:
-            source.wrong(f"node `{id_}` is declared twice")
-        nodes[id_] = _node(id_, item)
-    index = {id_: at for at, id_ in enumerate(nodes)}
-    links = [_link(item, index) for item in chosen.each("link")]
+    chosen = top(networks)
+    nodes, arcs = _parts(chosen)
+    layers = laid(networks, chosen, arcs, list(nodes.values()), _parts)
+    links = layers.links
     assumed = ["`te-delay-metric` is in microseconds"] if any(link.delays[0] is not None for link in links) else []
-    if len(networks) > 1:
-        others = len(networks) - 1
-        assumed.append(f"network `{chosen.text_of('network-id')}` is read; {others} more in the file are not")
+    id_ = chosen.text_of("network-id")
+    if others := len(networks) - 1 - len(layers.networks):
+        assumed.append(f"network `{id_}` is read; {count_noun(others, 'other', 'others')} in the file are not")
+    if layers.fibres:
+        assumed.append(f"the networks under `{id_}` give its fibres: {few(sorted(layers.networks))}")
     ignored = {f"link: `{key}`" for link in links for key in link.attributes if key not in USED}
     reading = Reading("rfc8345", tuple(sorted(ignored)), tuple(assumed))
-    return paired(source.file, Network(tuple(nodes.values()), tuple(links), (), chosen.text_of("network-id"), reading))
+    network = Network(tuple(nodes.values()), tuple(links), (), id_, reading, layers.fibres)
+    return paired(source.file, network.noted(notes=layers.notes))
+
+
+def _parts(network: Place) -> tuple[dict[str, Node], list[Link]]:
+    """Return the nodes of a network by identifier, and its arcs."""
+    nodes: dict[str, Node] = {}
+    for item in network.each("node"):
+        id_ = item.need("node-id").text()
+        if id_ in nodes:
+            network.source.wrong(f"node `{id_}` is declared twice")
+        nodes[id_] = _node(id_, item)
+    index = {id_: at for at, id_ in enumerate(nodes)}
+    return nodes, [_link(item, index) for item in network.each("link")]
 
 
 USED = frozenset(("bandwidth", "te-default-metric", "te-delay-metric", "metric1", "metric2"))
@@ -250,8 +264,8 @@ FORMAT = Format(
     detects=detects,
     read=read,
     reads="nodes with names and locations; links with `max-link-bandwidth`, `te-delay-metric`, `te-default-metric` and "
-    "`te-srlgs`, per direction; names and `metric1` of RFC 8346",
-    ignores="termination points, tunnels, underlays, other networks in the file",
+    "`te-srlgs`, per direction; names and `metric1` of RFC 8346. Fibres and paths over them by `supporting-link`",
+    ignores="termination points, supporting nodes, tunnels, other networks in the file",
     write=write,
     holds=frozenset(("labels", "places", "link names", "rates", "delays", "costs", "risks", "directions")),
     prepare=prepare,
