@@ -9,7 +9,7 @@ from optcp.errors import InputError
 from optcp.outage.asked import OutageQuery
 from optcp.outage.capacity import CONVERGED, DETOUR, loads_of, volumes
 from optcp.outage.network import Network
-from optcp.outage.routing import split
+from optcp.outage.routing import is_split, split
 from optcp.outage.world import World
 from optcp.study import StudyResult
 
@@ -28,10 +28,14 @@ def diamond(tmp_path, monkeypatch):
     return tmp_path
 
 
+def both(links):
+    return [arc for a, b, cost in links for arc in ((a, b, cost), (b, a, cost))]
+
+
 def test_each_router_splits_equally():
     # From A, half over each of P and Q; P sends half of it directly to D, and half over X, which Q uses, too.
     links = [("A", "P", 1), ("A", "Q", 1), ("P", "D", 2), ("P", "X", 1), ("X", "D", 1), ("Q", "X", 1), ("D", "E", 1)]
-    assert split(links, {("A", "D"): 8.0, ("X", "E"): 1.0, ("A", "Z"): 5.0}) == {
+    assert split(both(links), {("A", "D"): 8.0, ("X", "E"): 1.0, ("A", "Z"): 5.0}) == {
         ("A", "P"): 4, ("A", "Q"): 4, ("P", "D"): 2, ("P", "X"): 2, ("Q", "X"): 4, ("X", "D"): 7, ("D", "E"): 1
     }  # fmt: skip
 
@@ -39,7 +43,7 @@ def test_each_router_splits_equally():
 def test_parallel_links_of_equal_cost_share_traffic():
     # Three links of cost 1 leave A, two of them to B: each carries a third. The link of cost 2 carries nothing.
     links = [("A", "B", 1), ("B", "A", 1), ("A", "B", 2), ("A", "C", 1), ("B", "D", 1), ("C", "D", 1)]
-    loads = split(links, {("A", "D"): 6.0})
+    loads = split(both(links), {("A", "D"): 6.0})
     assert loads == {("A", "B"): 2, ("A", "C"): 2, ("B", "D"): 4, ("C", "D"): 2}
 
 
@@ -110,7 +114,7 @@ def test_ecmp_study_from_end_to_end(optcp, diamond):
     assert status == 0, err
     done = StudyResult.open(diamond / "out")
     costs = json.loads((diamond / "out" / "outage.json").read_text())
-    assert costs["routing"] == "ecmp"
+    assert costs["routing"] == "ecmp with delays as costs"
     hit = {one["failure"]: one["hit"] for one in costs["costs"]}
     # Flows from A to B over P and over Q: each failure hits its share, and a failure of both links the same flows.
     long = sum(1 for flow in done.run(done.grid.branches[0], 1)["outages"]["group"].tolist() if flow == "long")
@@ -155,6 +159,55 @@ def test_wrong_routing_is_status_2_and_writes_nothing(optcp, diamond, arguments,
     assert (status, out) == (2, "")
     assert said in err
     assert sorted(diamond.rglob("*")) == before
+
+
+def test_costs_have_directions():
+    arcs = [("A", "P", 1), ("P", "B", 1), ("A", "B", 3), ("B", "A", 3), ("P", "A", 2), ("B", "P", 1)]
+    assert split(arcs, {("A", "B"): 2.0}) == {("A", "P"): 2, ("P", "B"): 2}
+    assert split(arcs, {("B", "A"): 2.0}) == {("B", "A"): 1, ("B", "P"): 1, ("P", "A"): 1}
+    assert not is_split(arcs, {("A", "B"): 2.0})
+    assert is_split(arcs, {("B", "A"): 2.0})
+
+
+COSTS = """from,to,length (km),cost
+A,P,100,10
+P,B,100,10
+A,Q,300,5
+Q,B,300,15
+B,C D,100,10
+P,C D,100,20
+"""
+
+
+def test_ecmp_takes_the_costs_of_the_file(optcp, diamond):
+    # By delay, everything goes over P. By cost, A to B is split over P and Q, and A to C D over all three paths.
+    (diamond / "links.csv").write_text(COSTS)
+    asked = OutageQuery.of("links.csv", settings={"rate_mbps": "20"}, ecmp=True)
+    loads = asked.network.loads(1.0, {("A", "B"): 4.0, ("A", "C-D"): 3.0})
+    # At A half to each of P and Q: 3.5. P sends half of its 1.5 for C D directly.
+    assert loads == pytest.approx({
+        ("A", "P"): 3.5, ("A", "Q"): 3.5, ("P", "C-D"): 0.75, ("P", "B"): 2.75, ("Q", "B"): 3.5, ("B", "C-D"): 2.25
+    })  # fmt: skip
+    resolved = json.loads(World.of(asked.network, asked.assumed.world).core.resolved())
+    assert resolved["routing"]["costs"][:6] == [[cost, cost] for cost in (10, 10, 5, 15, 10, 20)]
+    status, out, err = optcp("outage", "links.csv", "--mechanism", "none", "--routing", "ecmp", *SET)
+    assert status == 0, err
+    assert "Routing: ecmp with the costs of the file." in out
+    assert "routing: ecmp with the costs of the file" in (diamond / "out" / "index.html").read_text()
+    # Simulated flows take both paths.
+    hit = {one["failure"]: one["hit"] for one in json.loads((diamond / "out" / "outage.json").read_text())["costs"]}
+    assert hit["A-P"] > 0
+    assert hit["A-Q"] > 0
+
+
+@pytest.mark.parametrize("cost", ["", "0", "2.5"])
+def test_unusable_costs_are_reported(diamond, cost):
+    (diamond / "links.csv").write_text(COSTS.replace("300,15", f"300,{cost}"))
+    asked = OutageQuery.of("links.csv", ecmp=True)
+    assert asked.routing == "ecmp with delays as costs"
+    said = "the costs of links.csv are ignored: expected a whole number above zero for each link"
+    assert said in [one.message for one in asked.of_file()]
+    assert said not in [one.message for one in OutageQuery.of("links.csv").of_file()]
 
 
 def test_useless_ecmp_is_reported(diamond):

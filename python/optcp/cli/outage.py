@@ -53,7 +53,8 @@ SENDERS = ("cubic", "bbr", "newreno")
     default="shortest",
     show_default=True,
     metavar="|".join(ROUTINGS),
-    help="Paths of demands: shortest delay, or routers that split flows over all paths of equal delay.",
+    help="Paths of demands: shortest delay, or routers that split flows over all paths of equal cost (of the file, or "
+    "else the delay).",
 )
 @click.option("--paths", type=FILE, help="CSV file with columns from,to,path: fixed working paths of demands.")
 @click.option("settings", "--set", multiple=True, metavar="NAME=VALUE", help="Set an assumption. Repeatable.")

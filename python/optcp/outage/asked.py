@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import math
 from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any
 
@@ -148,7 +147,7 @@ class OutageQuery:
             given=frozenset(settings),
             stated=stated,
             sender=sender,
-            routing=f"paths of {paths}" if paths else ECMP if ecmp else SHORTEST,
+            routing=f"paths of {paths}" if paths else _ecmp(network) if ecmp else SHORTEST,
         )
         busiest = {at: network.busiest(US_A_KM * assumed.detour) for at, network in networks.items()}
         asked = {at: shared._at(at, network, busiest) for at, network in networks.items()}
@@ -225,6 +224,12 @@ class OutageQuery:
                 f"(rate_mbps): these links have no rate: {listed_few(unrated)}"
             )
             warned.append(ScenarioWarning(RATES_NOT_READ, text, ""))
+        costs = (cost for link in self.network.of_file().links for cost in link.costs)
+        if self.network.ecmp and not self.network.costs and any(cost is not None for cost in costs):
+            text = (
+                f"the costs of {self.network.reference} are ignored: expected a whole number above zero for each link"
+            )
+            warned.append(ScenarioWarning("costs-not-read", text, ""))
         if self.network.volumes and not self.network.rates:
             text = f"the demands are in bit/s, and {self.network.reference} has no rates: they count as weights"
             warned.append(ScenarioWarning(RATES_NOT_READ, text, ""))
@@ -252,8 +257,9 @@ class OutageQuery:
                 known = count_noun(others, "demand has no given path", "demands have no given path")
                 texts.append(f"{known} and the shortest one instead")
             found += [ScenarioWarning("paths", text, "") for text in texts]
-        if self.network.ecmp and not self._is_split():
-            found.append(ScenarioWarning("paths", "ecmp: no demand has several paths of equal delay", ""))
+        if self.network.ecmp and not self.network.is_split(US_A_KM * self.assumed.detour):
+            equal = "cost" if self.network.costs else "delay"
+            found.append(ScenarioWarning("paths", f"ecmp: no demand has several paths of equal {equal}", ""))
         if apart := len(self.network.demands) - len(self._joined()):
             found.append(
                 ScenarioWarning(
@@ -266,14 +272,6 @@ class OutageQuery:
             text = f"the busiest link carries {self.assumed.peak:.2f} times its rate before any failure"
             found.append(ScenarioWarning("overloaded", text, ""))
         return found
-
-    def _is_split(self) -> bool:
-        """Whether ECMP changes the load of a link."""
-        found = [
-            one.loads(US_A_KM * self.assumed.detour, one.demands)
-            for one in (self.network, replace(self.network, ecmp=False))
-        ]
-        return any(not math.isclose(found[0].get(hop, 0.0), load) for hop, load in found[1].items())
 
     def _joined(self) -> dict[tuple[str, str], list[str]]:
         return self.network.paths(US_A_KM * self.assumed.detour)
@@ -290,6 +288,11 @@ def _plain(value: float | str) -> float | str:
     if not isinstance(value, float):
         return value
     return int(value) if value.is_integer() else float(f"{value:.6g}")
+
+
+def _ecmp(network: Network) -> str:
+    """Return the routing with ECMP, in words."""
+    return f"{ECMP} with the costs of the file" if network.costs else f"{ECMP} with delays as costs"
 
 
 def _refuse_scenarios(reference: str) -> None:

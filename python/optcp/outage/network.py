@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from optcp import _core
 from optcp.errors import InputError
 from optcp.outage.layers import Layers
-from optcp.outage.routing import given_paths, split
+from optcp.outage.routing import given_paths, is_split, split
 from optcp.scenarios import topologies, weights
 from optcp.scenarios.own_names import OwnNames
 from optcp.topology import is_file, units
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 US_A_KM = 5.0
 """Propagation delay in fibre, in µs per km."""
+MOST_COST = 2**32 - 1
+"""Maximum cost of a link in a file."""
 MOST_NS = 2**32 - 1
 """Maximum cost of a link, in ns."""
 
@@ -52,7 +54,9 @@ class Network:
     unrated
         Names of links without a rate, if the file states the rates of others.
     ecmp
-        Whether routers split each demand over all paths of minimum delay.
+        Whether routers split each demand over all paths of minimum cost.
+    costs
+        Costs of each link in both directions, by its name in scenarios; empty for delays as costs.
     given
         Working paths of demands, in place of the path of minimum delay.
     layers
@@ -68,6 +72,7 @@ class Network:
     volumes: bool = False
     unrated: tuple[str, ...] = ()
     ecmp: bool = False
+    costs: Mapping[str, tuple[int, int]] = field(default_factory=dict, repr=False, hash=False)
     given: Mapping[tuple[str, str], tuple[str, ...]] = field(default_factory=dict, repr=False, hash=False)
     layers: Layers | None = field(default=None, repr=False, hash=False)
 
@@ -86,7 +91,8 @@ class Network:
         time
             Time of day of the matrix, one of :func:`optcp.scenarios.topologies.times`.
         ecmp
-            Whether routers split each demand over all paths of minimum delay.
+            Whether routers split each demand over all paths of minimum cost: by the costs of the file if every link has
+            one, else by delay.
         paths
             File of :func:`optcp.outage.routing.given_paths`.
 
@@ -117,6 +123,8 @@ class Network:
             wanted = {(a, b): float(degree[a] * degree[b]) for a, b in itertools.permutations(names, 2)}
         rates, unrated = _rates(of_file, found)
         made = cls(kind, reference, tuple(names), laid, wanted, rates, volumes, unrated, ecmp)
+        if ecmp:
+            made = replace(made, costs=_costs(made))
         if layers:
             made = made._over(layers)
         return made if paths is None else replace(made, given=given_paths(paths, made))
@@ -150,8 +158,7 @@ class Network:
     def risks(self) -> dict[str, tuple[str, ...]]:
         """Return the names of the links of each shared risk of the file."""
         by_risk: dict[str, tuple[str, ...]] = {}
-        links = topologies.network_of(self.kind, self.reference, "scenario.toml").links
-        for name, link in zip(self.link_names(), links, strict=True):
+        for name, link in zip(self.link_names(), self.of_file().links, strict=True):
             for risk in link.risks:
                 by_risk[risk] = (*by_risk.get(risk, ()), name)
         return by_risk
@@ -167,6 +174,10 @@ class Network:
             for link in group:
                 found[link].update(group)
         return found
+
+    def of_file(self) -> FileNetwork:
+        """Return the network as the file describes it."""
+        return topologies.network_of(self.kind, self.reference, "scenario.toml")
 
     def topology(self) -> Topology:
         """Return the topology of the file or collection."""
@@ -236,15 +247,27 @@ class Network:
     def loads(self, us_a_km: float, volumes: Mapping[tuple[str, str], float]) -> dict[tuple[str, str], float]:
         """Return the load of each direction of the links, in the unit of the volumes of pairs."""
         if self.ecmp:
-            # As in scenarios: a cost of 1 per microsecond, rounded up.
-            ps_a_mm = round(1000 * us_a_km)
-            costs = (max(1, -(-round(km * 1e6) * ps_a_mm // 10**9)) for *_, km in self.links)
-            return split([(a, b, cost) for (a, b, *_), cost in zip(self.links, costs, strict=True)], volumes)
+            return split(self._arcs(us_a_km), volumes)
         loads: dict[tuple[str, str], float] = {}
         for pair, path in self.paths(us_a_km).items():
             for hop in itertools.pairwise(path if pair in volumes else ()):
                 loads[hop] = loads.get(hop, 0.0) + volumes[pair]
         return loads
+
+    def is_split(self, us_a_km: float) -> bool:
+        """Return whether ECMP splits a demand."""
+        return is_split(self._arcs(us_a_km), self.demands)
+
+    def _arcs(self, us_a_km: float) -> list[tuple[str, str, int]]:
+        """Return both nodes and the cost of each link direction."""
+        # As in scenarios: a cost of 1 per microsecond, rounded up.
+        ps_a_mm = round(1000 * us_a_km)
+        arcs = []
+        for name, (a, b, _, km) in zip(self.link_names(), self.links, strict=True):
+            delay = max(1, -(-round(km * 1e6) * ps_a_mm // 10**9))
+            there, back = self.costs.get(name, (delay, delay))
+            arcs += [(a, b, there), (b, a, back)]
+        return arcs
 
     def graph(self, us_a_km: float = US_A_KM) -> _core.Graph:
         """Return the graph with node indices and link delays in ns as costs."""
@@ -268,6 +291,20 @@ def _demands(of_file: FileNetwork, found: Topology) -> tuple[dict[tuple[str, str
     if volumes is not None:
         return {(found.nodes[a], found.nodes[b]): float(bps) for a, b, bps in volumes}, True
     return {(found.nodes[a], found.nodes[b]): float(demand) for a, b, demand in found.demands}, False
+
+
+def _costs(network: Network) -> dict[str, tuple[int, int]]:
+    """Return the costs of the links of a file in both directions; empty unless each is a whole number above zero."""
+    if not any(cost is not None for link in network.of_file().links for cost in link.costs):
+        return {}
+    found = {}
+    written = topologies.link_values(network.kind, network.reference, "scenario.toml", "cost", "file")
+    for name, both in zip(network.link_names(), written, strict=True):
+        costs = [int(cost) if cost and cost.isdecimal() else 0 for cost in both]
+        if not all(0 < cost <= MOST_COST for cost in costs):
+            return {}
+        found[name] = costs[0], costs[1]
+    return found
 
 
 def _rates(of_file: FileNetwork, found: Topology) -> tuple[dict[tuple[str, str], float], tuple[str, ...]]:

@@ -11,6 +11,7 @@ from optcp import _core
 from optcp.common.files import json_text
 from optcp.common.plurals import count_noun
 from optcp.data.labelled import censored
+from optcp.outage.asked import SHORTEST
 from optcp.outage.availability import year
 from optcp.outage.capacity import loads_of, spare_for
 from optcp.outage.listings import suffering
@@ -142,6 +143,7 @@ class Result:
     def tables(self) -> list[TextTable]:
         """Return the printed tables: data lost, flow stalls and the worst failures."""
         over = f"Over {count_noun(len(self.costs.events), 'failure')} of {self._failed()}"
+        routing = f" Routing: {self.asked.routing}." if self.asked.routing != SHORTEST else ""
         first = self.asked.mechanisms[0]
         by_mechanism = [self.lost_mb(name) for name in self.asked.mechanisms]
         worst = [[name, *(number(lost[name]) for lost in by_mechanism)] for name in self.worst()]
@@ -149,7 +151,7 @@ class Result:
             TextTable(
                 "Data lost per failure",
                 f"{over}, with 95 % intervals over failures. Negative values are gains. {self._windows()} Spare "
-                "capacity is the capacity of backup paths, relative to the working capacity.",
+                f"capacity is the capacity of backup paths, relative to the working capacity.{routing}",
                 *self._columns(LOSS),
             ),
             TextTable(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import heapq
 import itertools
+import math
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
@@ -12,7 +13,7 @@ from optcp.errors import InputError, nearest
 from optcp.scenarios import topologies
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from optcp.outage.network import Network
 
@@ -23,48 +24,63 @@ COLUMNS = ("from", "to", "path")
 """Columns of a file of paths."""
 
 
-def split(links: Iterable[tuple[str, str, int]], volumes: Mapping[Pair, float]) -> dict[Pair, float]:
+def split(arcs: Iterable[tuple[str, str, int]], volumes: Mapping[Pair, float]) -> dict[Pair, float]:
     """Return the load of each link direction if each router splits traffic equally over all links of minimum cost.
 
     Parallel links of equal cost have equal loads, and the result is the load of one of them.
 
     Parameters
     ----------
-    links
-        Both nodes and cost.
+    arcs
+        Both nodes and cost of each link direction.
     volumes
         Volume by pair of nodes. Pairs without a path are left out.
     """
-    beside: dict[str, list[tuple[str, int]]] = defaultdict(list)
-    for a, b, cost in links:
-        beside[a].append((b, cost))
-        beside[b].append((a, cost))
-    carried: dict[str, dict[str, float]] = defaultdict(dict)
-    for (a, b), volume in volumes.items():
-        carried[b][a] = volume
     loads: dict[Pair, float] = defaultdict(float)
-    for to, amounts in carried.items():
-        distance = _distances(beside, to)
-        left = defaultdict(float, {node: volume for node, volume in amounts.items() if node in distance})
-        for node in sorted(distance, key=lambda one: -distance[one])[:-1]:
-            hops = [other for other, cost in beside[node] if distance[other] + cost == distance[node]]
-            share = left[node] / len(hops)
-            for other in hops:
-                left[other] += share
-            for other in dict.fromkeys(hops if share else ()):
-                loads[node, other] += share
+    for node, hops, share in _shares(arcs, volumes):
+        for other in dict.fromkeys(hops):
+            loads[node, other] += share
     return dict(loads)
 
 
-def _distances(beside: Mapping[str, list[tuple[str, int]]], to: str) -> dict[str, int]:
-    """Return the minimum cost from each node that has a path (Dijkstra)."""
+def is_split(arcs: Iterable[tuple[str, str, int]], volumes: Mapping[Pair, float]) -> bool:
+    """Return whether a router has several links of minimum cost for traffic; parameters as of :func:`split`."""
+    return any(len(hops) > 1 for _, hops, _ in _shares(arcs, volumes))
+
+
+def _shares(
+    arcs: Iterable[tuple[str, str, int]], volumes: Mapping[Pair, float]
+) -> Iterator[tuple[str, list[str], float]]:
+    """Yield each router with traffic to one node, its next hops, and the volume for each of them."""
+    after: dict[str, list[tuple[str, int]]] = defaultdict(list)
+    before: dict[str, list[tuple[str, int]]] = defaultdict(list)
+    for a, b, cost in arcs:
+        after[a].append((b, cost))
+        before[b].append((a, cost))
+    carried: dict[str, dict[str, float]] = defaultdict(dict)
+    for (a, b), volume in volumes.items():
+        carried[b][a] = volume
+    for to, amounts in carried.items():
+        distance = _distances(before, to)
+        left = defaultdict(float, {node: volume for node, volume in amounts.items() if node in distance})
+        for node in sorted(distance, key=lambda one: -distance[one])[:-1]:
+            hops = [other for other, cost in after[node] if distance.get(other, math.inf) + cost == distance[node]]
+            share = left[node] / len(hops)
+            for other in hops:
+                left[other] += share
+            if share:
+                yield node, hops, share
+
+
+def _distances(before: Mapping[str, list[tuple[str, int]]], to: str) -> dict[str, int]:
+    """Return the minimum cost from each node that has a path (Dijkstra); ``before`` has the nodes before each node."""
     found: dict[str, int] = {}
     queue = [(0, to)]
     while queue:
         cost, node = heapq.heappop(queue)
         if node not in found:
             found[node] = cost
-            for other, more in beside[node]:
+            for other, more in before.get(node, ()):
                 heapq.heappush(queue, (cost + more, other))
     return found
 

@@ -212,7 +212,7 @@ def _text(
         *_rate(network, assumed),
         f'queue = "{assumed.queue_ms:g} ms"',
         per_km,
-        'cost = "delay"',
+        'cost = "file"' if network.costs else 'cost = "delay"',
         *(['risks = "file"'] if network.risks() else []),
         *(['fibres = "file"', "[optical]", per_km] if network.layers else []),
         "[routing]",
