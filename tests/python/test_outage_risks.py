@@ -5,6 +5,8 @@ import json
 import pytest
 
 from optcp.outage.asked import OutageQuery
+from optcp.outage.backups import Backup, dedicated
+from optcp.outage.capacity import spare_of
 
 LINKS = """from,to,length (km),risks
 A,B,100,duct 1;bridge
@@ -46,6 +48,42 @@ def test_backups_avoid_shared_risks(optcp, ducts):
     # Routers with lfa update their tables separately, which causes a loop of ACKs.
     assert 10 <= broken_ms["lfa-risk"] < 20
     assert min(broken_ms["lfa"], broken_ms["ti-lfa"]) > 30
+
+
+LONG_WAY = """from,to,length (km),risks
+A,B,100,duct 1
+A,P,100,duct 1
+P,B,100,
+A,Q,150,
+Q,R,10,
+R,B,150,
+"""
+
+
+def test_dedicated_backups_avoid_shared_risks(optcp, ducts):
+    # The second path of the shortest pair leads over P, in the duct of the first one. The backup leads over Q and R.
+    (ducts / "links.csv").write_text(LONG_WAY)
+    asked = OutageQuery.of("links.csv", failures="risks", mechanisms=["1:1", "1+1"])
+    assert dedicated(asked.network, 5.0) == {("A", "B"): Backup(1, 3, shares=False)}
+    spare = spare_of(asked.network, asked.assumed.world, ["A-B"])
+    assert spare["1:1"].spare == spare["1+1"].spare == 3
+    # A detour of local protection leads there, too: 3 hops instead of one.
+    assert spare["local"].spare == 3
+    set_ = ("--set", "rate_mbps=20", "--set", "window_s=1", "--jobs", "1", "--out", "out")
+    status, _, err = optcp("outage", "links.csv", "--failures", "risks", "--mechanism", "1+1", *set_)
+    assert status == 0, err
+    assert "shares a risk" not in err
+    (found,) = json.loads((ducts / "out" / "outage.json").read_text())["costs"]
+    assert found["network_p50_ms"] == pytest.approx(10)
+
+
+def test_backups_that_share_a_risk_are_stated(ducts):
+    # Each other path from A to B shares a risk with the link.
+    asked = OutageQuery.of("links.csv", mechanisms=["none", "1:1", "path", "1+1"])
+    assert dedicated(asked.network, 5.0) == {("A", "B"): Backup(1, 2, shares=True)}
+    said = "1:1; 1+1: the backup path shares a risk with the working path: A to B"
+    assert said in [one.message for one in asked.exclusions()]
+    assert not any("shares" in one.message for one in OutageQuery.of("links.csv", mechanisms=["none"]).exclusions())
 
 
 @pytest.mark.parametrize(

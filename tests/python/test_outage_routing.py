@@ -7,7 +7,8 @@ import pytest
 
 from optcp.errors import InputError
 from optcp.outage.asked import OutageQuery
-from optcp.outage.capacity import CONVERGED, DETOUR, loads_of, volumes
+from optcp.outage.backups import dedicated
+from optcp.outage.capacity import CONVERGED, DETOUR, loads_of, spare_of, volumes
 from optcp.outage.network import Network
 from optcp.outage.routing import is_split, split
 from optcp.outage.world import World
@@ -91,6 +92,23 @@ def test_given_paths_load_their_links(diamond):
         {("A", "P"): 7, ("P", "B"): 7, ("B", "Q"): 7, ("Q", "B"): 7, ("B", "C-D"): 3, **back}
     )
     assert [one.message for one in asked.exclusions()] == ["1 demand has no given path and the shortest one instead"]
+
+
+def test_dedicated_backups_of_given_paths(diamond):
+    asked = OutageQuery.of("links.csv", mechanisms=["1:1"], paths="paths.csv")
+    found = dedicated(asked.network, 5.0)
+    # A-P-B, A-P-C D, and for the demand without a path the longer of the two disjoint ones.
+    assert {pair: (one.working, one.spare) for pair, one in found.items()} == {
+        ("A", "B"): (2, 2), ("A", "C-D"): (3, 2), ("C-D", "A"): (2, 3)
+    }  # fmt: skip
+    spare = spare_of(asked.network, asked.assumed.world, ["A-Q"])
+    assert spare["1:1"].spare == spare["1+1"].added == pytest.approx((4 * 2 + 3 * 2 + 3) / (4 * 2 + 3 * 3 + 2))
+
+
+def test_dedicated_backups_are_those_of_disjoint_pairs(diamond):
+    network = Network.find("links.csv")
+    found = {pair: [one.working, one.spare] for pair, one in dedicated(network, 5.0).items()}
+    assert found == network.pair_hops(network.demands, 5.0)
 
 
 def test_flows_take_given_paths(diamond):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from optcp.common.plurals import count_noun, listed_few
 from optcp.errors import InputError
-from optcp.outage import chosen, events, happening, study
+from optcp.outage import backups, chosen, events, happening, study
 from optcp.outage.assumed import SETTINGS, SIZES_SUMMARY, Assumed
 from optcp.outage.mechanisms import DETECTION, find
 from optcp.outage.network import US_A_KM, Network
@@ -18,6 +18,7 @@ from optcp.scenarios.warned import ScenarioWarning
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from optcp.outage.backups import Backup
     from optcp.outage.events import Event
 
 SHORTEST, ECMP = "shortest", "ecmp"
@@ -248,6 +249,13 @@ class OutageQuery:
             pairs = count_noun(len(self._joined()), "pair")
             text = f"{'; '.join(ends)}: {alone} of {pairs} of nodes without disjoint paths (both share a bridge)"
             found.append(ScenarioWarning("no-disjoint-path", text, ""))
+        if dedicated := [name for name in ends if "capacity" in find(name).settings["protection"][0]]:
+            shared = [pair for pair, one in self._backups().items() if one.shares]
+            if shared:
+                names = (" to ".join(map(self.network.own_names.node, pair)) for pair in shared)
+                said = "the backup path shares a risk with the working path"
+                text = f"{'; '.join(dedicated)}: {said}: {listed_few([*names])}"
+                found.append(ScenarioWarning("shared-risk", text, ""))
         found += [ScenarioWarning("no-other-fibres", text, "") for text in self.unrecovered]
         if given := self.network.given:
             unused = len(given.keys() - self.network.demands.keys())
@@ -275,6 +283,9 @@ class OutageQuery:
 
     def _joined(self) -> dict[tuple[str, str], list[str]]:
         return self.network.paths(US_A_KM * self.assumed.detour)
+
+    def _backups(self) -> dict[tuple[str, str], Backup]:
+        return backups.dedicated(self.network, US_A_KM * self.assumed.detour) if self.network.at_risk() else {}
 
     def _without_pair(self) -> int:
         """Return the number of pairs whose paths include a bridge."""

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from optcp.outage import backups
 from optcp.outage.network import US_A_KM, busiest
 
 if TYPE_CHECKING:
@@ -137,19 +138,24 @@ def spare_for(network: Network, assumed: Assumptions, loads: Mapping[str, Loads]
     found = dict.fromkeys(("none", "ti-lfa", "restoration, 2 s", "restoration, 8 s"), by_kind[CONVERGED])
     if DETOUR in by_kind:
         found["local"] = by_kind[DETOUR]
-    if not network.given:
+    if not network.ecmp:
         dedicated = _dedicated(network, assumed)
         found |= dict.fromkeys(("1:1", "1+1"), Spare(dedicated, dedicated))
     return found
 
 
 def _dedicated(network: Network, assumed: Assumptions) -> float:
-    """Capacity of dedicated backups relative to working capacity; a backup uses the second path of a disjoint pair."""
+    """Capacity of dedicated backups relative to working capacity.
+
+    A backup is the second path of a disjoint pair. With given paths or shared risks, it is the one in scenarios.
+    """
     us_a_km = US_A_KM * assumed.detour
     mbps = volumes(network, assumed)
-    hops = network.pair_hops(mbps, us_a_km)
-    working = sum(mbps[pair] * one[0] for pair, one in hops.items())
-    return sum(mbps[pair] * one[1] for pair, one in hops.items()) / working
+    if network.given or network.at_risk():
+        found = {pair: (one.working, one.spare) for pair, one in backups.dedicated(network, us_a_km).items()}
+    else:
+        found = {pair: (one[0], one[1]) for pair, one in network.pair_hops(mbps, us_a_km).items()}
+    return sum(mbps[pair] * found[pair][1] for pair in mbps) / sum(mbps[pair] * found[pair][0] for pair in mbps)
 
 
 def volumes(network: Network, assumed: Assumptions) -> dict[Hop, float]:

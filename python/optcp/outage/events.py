@@ -64,12 +64,7 @@ class Event:
 
 def ports(network: Network, event: Event) -> frozenset[str]:
     """Ports of the links of an event, in both directions, as named in results."""
-    found = []
-    for name, (a, b, own, _) in zip(network.link_names(), network.links, strict=True):
-        if name in event.links:
-            prefix = f"{own}:" if own else ""
-            found += [f"{prefix}{a}->{b}", f"{prefix}{b}->{a}"]
-    return frozenset(found)
+    return frozenset(port for port, link in network.ports().items() if link in event.links)
 
 
 def links(network: Network) -> list[Event]:

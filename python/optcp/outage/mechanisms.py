@@ -40,12 +40,15 @@ class Mechanism:
         Assumed durations that it depends on, each with its default and range.
     holds_off
         Whether the IP layer gives the optical layer time to recover.
+    above
+        Name of the mechanism in the IP layer, if both layers recover; else empty.
     """
 
     summary: str
     settings: Settings
     stands_on: tuple[str, ...] = ()
     holds_off: bool = False
+    above: str = ""
 
     @property
     def recovery(self) -> str:
@@ -167,11 +170,13 @@ def find(name: str) -> Mechanism:
     if one := (MECHANISMS | OPTICAL).get(name):
         return one
     upper, _, optical = name.rpartition("+")
-    above = MECHANISMS.get(upper.removesuffix(f"+{HOLD_OFF}"))
+    name_above = upper.removesuffix(f"+{HOLD_OFF}")
+    above = MECHANISMS.get(name_above)
     if above is None or optical not in OPTICAL:
         both = map("".join, itertools.product(MECHANISMS, ("+", f"+{HOLD_OFF}+"), OPTICAL))
         known = [*MECHANISMS, *OPTICAL, *(both if "+optical" in name else ())]
         raise InputError(f"--mechanism {name}: unknown mechanism; {nearest(name, known)}")
     below = {"optical.recovery": OPTICAL[optical].recovery}
     holds_off = upper.endswith(f"+{HOLD_OFF}")
-    return Mechanism(f"{above.summary}; {optical}", {**above.settings, **below}, above.stands_on, holds_off)
+    summary = f"{above.summary}; {optical}"
+    return Mechanism(summary, {**above.settings, **below}, above.stands_on, holds_off, name_above)

@@ -212,6 +212,24 @@ class Network:
         a, b, *_ = self.links[self.link_names().index(link)]
         return a, b
 
+    def ports(self) -> dict[str, str]:
+        """Return the link of each port, as named in results."""
+        found: dict[str, str] = {}
+        for name, (a, b, own, _) in zip(self.link_names(), self.links, strict=True):
+            prefix = f"{own}:" if own else ""
+            found |= {f"{prefix}{one}->{other}": name for one, other in ((a, b), (b, a))}
+        return found
+
+    def keys(self, us_a_km: float) -> list[str]:
+        """Return the last keys of ``[topology]`` in scenarios: delays, costs, shared risks and fibres."""
+        per_km = f'delay_per_km = "{round(1000 * us_a_km)} ns"'
+        return [
+            per_km,
+            'cost = "file"' if self.costs else 'cost = "delay"',
+            *(['risks = "file"'] if self.risks() else []),
+            *(['fibres = "file"', "[optical]", per_km] if self.layers else []),
+        ]
+
     def without(self, *failed: str) -> Network:
         """Return the network without some links, and without the given paths that need them."""
         links = tuple(one for name, one in zip(self.link_names(), self.links, strict=True) if name not in failed)

@@ -15,6 +15,7 @@ from optcp.outage.asked import SHORTEST
 from optcp.outage.availability import year
 from optcp.outage.capacity import loads_of, spare_for
 from optcp.outage.listings import suffering
+from optcp.outage.mechanisms import find
 from optcp.outage.study import METRICS, CostsOf, failing, grid, mechanisms, window_s
 from optcp.outage.world import World
 from optcp.stats import exact
@@ -117,7 +118,7 @@ class Result:
         network, assumed = asked.network, asked.assumed.world
         loads = loads_of(network, assumed, {one.name: one.links for one in asked.events}) if asked.single else {}
         spare = spare_for(network, assumed, loads) if asked.single else {}
-        values = {name: _values(asked, costs, name, spare.get(name)) for name in asked.mechanisms}
+        values = {name: _values(asked, costs, name, spare.get(find(name).above or name)) for name in asked.mechanisms}
         return cls(asked, costs, values, loads)
 
     @functools.cached_property

@@ -190,7 +190,6 @@ def _text(
     }
     short = _short(network, volumes(network, assumed), short_mbps, matrix) if short_mbps else {}
     access = f'"uniform({ACCESS_MS[0]:g} ms, {ACCESS_MS[1]:g} ms)"'
-    per_km = f'delay_per_km = "{round(1000 * US_A_KM * assumed.detour)} ns"'
     end_s = assumed.warm_up_s + 0.1 + assumed.window_s
     lines = [
         f"title = {_quoted(f'What a failure costs on {network.reference}')}",
@@ -211,10 +210,7 @@ def _text(
         'group = "router"',
         *_rate(network, assumed),
         f'queue = "{assumed.queue_ms:g} ms"',
-        per_km,
-        'cost = "file"' if network.costs else 'cost = "delay"',
-        *(['risks = "file"'] if network.risks() else []),
-        *(['fibres = "file"', "[optical]", per_km] if network.layers else []),
+        *network.keys(US_A_KM * assumed.detour),
         "[routing]",
         'repair = "none"',
         'detection = "$detection"',
