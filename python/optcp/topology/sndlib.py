@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from optcp.errors import closest
 from optcp.topology import units
@@ -44,6 +44,24 @@ CAPACITIES = ("preInstalledCapacity", *(f"moduleCapacity{at}" for at in ("", 2, 
 HOLDS = frozenset(("link names", "places", "rates", "modules", "costs", "volumes", "weights"))
 
 
+class End(NamedTuple):
+    """Node at the end of a link or demand.
+
+    Attributes
+    ----------
+    name
+        Name as written.
+    place
+        Place for messages, such as "line 3: "; empty if unknown.
+    """
+
+    name: str
+    place: str
+
+
+Ends = tuple[End, End]
+
+
 @dataclass
 class Design:
     """Contents of a file, as texts and numbers.
@@ -60,8 +78,8 @@ class Design:
     title: str = ""
     pixels: bool = False
     nodes: list[tuple[str, Position | None]] = field(default_factory=list)
-    links: list[tuple[str, tuple[str, str], dict[str, Decimal], list[Module]]] = field(default_factory=list)
-    demands: list[tuple[str, tuple[str, str], Decimal]] = field(default_factory=list)
+    links: list[tuple[str, Ends, dict[str, Decimal], list[Module]]] = field(default_factory=list)
+    demands: list[tuple[str, Ends, Decimal]] = field(default_factory=list)
     ignored: dict[str, None] = field(default_factory=dict)
 
 
@@ -100,12 +118,13 @@ def network(source: Source, form: str, design: Design) -> Network:
     return Network(tuple(nodes), tuple(links), tuple(demands), design.title, _reading(form, design, links, on_earth))
 
 
-def _ends(source: Source, index: Mapping[str, int], what: str, ends: tuple[str, str]) -> tuple[int, int]:
-    for end in ends:
+def _ends(source: Source, index: Mapping[str, int], what: str, ends: Ends) -> tuple[int, int]:
+    for end, place in ends:
         if end not in index:
             close = closest(end, index)
-            source.wrong(f"{what}: no node `{end}` is declared" + (f"; did you mean `{close}`?" if close else ""))
-    return index[ends[0]], index[ends[1]]
+            meant = f"; did you mean `{close}`?" if close else ""
+            source.wrong(f"{place}{what}: no node `{end}` is declared{meant}")
+    return index[ends[0].name], index[ends[1].name]
 
 
 def _link(

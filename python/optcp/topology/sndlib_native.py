@@ -45,6 +45,11 @@ class _Tokens:
         ]
         self.at = 0
 
+    @property
+    def line(self) -> int:
+        """Line of the last token."""
+        return self.items[self.at - 1][0]
+
     def peek(self) -> str:
         """Return the next token, empty at the end."""
         return self.items[self.at][1] if self.at < len(self.items) else ""
@@ -78,8 +83,7 @@ class _Tokens:
 
     def wrong(self, expected: str, found: str) -> NoReturn:
         """Raise an error at the last token."""
-        line = self.items[self.at - 1][0]
-        self.source.wrong(f"line {line}: expected {expected}, found `{found}`")
+        self.source.wrong(f"line {self.line}: expected {expected}, found `{found}`")
 
 
 def read(source: Source) -> Network:
@@ -158,11 +162,11 @@ def _demands(tokens: _Tokens, design: sndlib.Design) -> None:
         design.demands.append((name, ends, value))
 
 
-def _ends(tokens: _Tokens) -> tuple[str, str]:
+def _ends(tokens: _Tokens) -> sndlib.Ends:
     tokens.sign("(")
-    ends = tokens.word("a node"), tokens.word("a node")
+    a, b = (sndlib.End(tokens.word("a node"), f"line {tokens.line}: ") for _ in range(2))
     tokens.sign(")")
-    return ends
+    return a, b
 
 
 def prepare(network: Network) -> Network:

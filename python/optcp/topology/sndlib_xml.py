@@ -84,13 +84,17 @@ def _place(source: Source, node: ET.Element) -> Position | None:
     return float(_number(source, place, "x", what)), float(_number(source, place, "y", what))
 
 
-def _ends(source: Source, element: ET.Element, what: str) -> tuple[str, str]:
-    return _text(source, element, "source", what), _text(source, element, "target", what)
+def _ends(source: Source, element: ET.Element, what: str) -> sndlib.Ends:
+    a, b = (
+        sndlib.End(_text(source, element, name, what), at(next(children(element, name), element)))
+        for name in ("source", "target")
+    )
+    return a, b
 
 
 def _link(
     source: Source, link: ET.Element, design: sndlib.Design
-) -> tuple[str, tuple[str, str], dict[str, Decimal], list[Module]]:
+) -> tuple[str, sndlib.Ends, dict[str, Decimal], list[Module]]:
     name = _id(source, link, "a link")
     what = f"link `{name}`"
     values = {key: _number(source, link, key, what, "0") for key in ("routingCost", "setupCost")}
@@ -108,7 +112,7 @@ def _link(
     return name, _ends(source, link, what), values, modules
 
 
-def _demand(source: Source, demand: ET.Element, design: sndlib.Design) -> tuple[str, tuple[str, str], Decimal]:
+def _demand(source: Source, demand: ET.Element, design: sndlib.Design) -> tuple[str, sndlib.Ends, Decimal]:
     name = _id(source, demand, "a demand")
     what = f"demand `{name}`"
     value = _number(source, demand, "demandValue", what) * _number(source, demand, "routingUnit", what, "1")
