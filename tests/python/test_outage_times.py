@@ -114,6 +114,26 @@ def test_day_from_end_to_end(optcp, triangle):
     known = [(hours[row["time"]], float(row["stall time (s a year)"])) for row in rows if row["stall time (s a year)"]]
     mean = sum(weight * seconds for weight, seconds in known) / sum(weight for weight, _ in known)
     assert float(found["stall time (s a year)"]) == pytest.approx(mean)
+    # The page and the JSON of all times have the same values.
+    document = json.loads((triangle / "out" / "outage.json").read_text())
+    assert document["demands"] == "day.csv"
+    assert {one["time"]: (one["hours_a_day"], one["directory"]) for one in document["times"]} == {
+        "06:30": (1.5, "06-30"), "08:00": (12, "08-00"), "20:00": (10.5, "20-00")
+    }  # fmt: skip
+    evening = json.loads((triangle / "out" / "20-00" / "outage.json").read_text())
+    assert document["times"][2]["costs"] == evening["costs"]
+    (same,) = (one for one in document["worst_times"] if one["pair"] == ["A", "B"])
+    assert (same["time"], same["worst"]) == (found["worst time"], found["worst failure"])
+    assert same["seconds_a_year"] == pytest.approx(mean)
+    page = (triangle / "out" / "index.html").read_text()
+    assert '<a href="20-00/index.html">20:00</a>' in page
+    assert "demands: day.csv, 3 times of day" in page
+    assert "--out out</code>" in page
+    assert "--time" not in page.partition("<h3>Reproduce</h3>")[2].partition("</p>")[0]
+    explored = json.loads(re.search(r'id="explored">(.*?)</script>', page)[1])
+    assert list(explored["costs"]) == ["ti-lfa at 06:30", "ti-lfa at 08:00", "ti-lfa at 20:00"]
+    lost = [one["lost_mb"] for one in evening["costs"]]
+    assert [one["lost"] for one in explored["costs"]["ti-lfa at 20:00"]] == pytest.approx(lost, abs=5e-4)
     # One time alone is the same study.
     status, out, err = optcp("outage", "links.csv", "--demands", "day.csv", "--time", "20:00", *SET[:-1], "one")
     assert status == 0, err

@@ -15,6 +15,7 @@ from optcp.cli.options import DIRECTORY, FILE, JOBS, console, pairs, workers
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from optcp.outage.day import Day
     from optcp.outage.result import Result, TextTable
 
 FAILURES = ("links", "nodes", "fibres", "ducts", "risks", "doubles")
@@ -96,7 +97,6 @@ def outage(
 
     from optcp.common.files import check_directory
     from optcp.data.labelled import missing
-    from optcp.outage import tables
     from optcp.outage.asked import OutageQuery
     from optcp.outage.day import Day
     from optcp.outage.made import make
@@ -110,7 +110,7 @@ def outage(
         ecmp=routing == "ecmp", paths=str(paths) if paths else None, time=time,
     )  # fmt: skip
     single = len(asked) == 1
-    targets = {at: target if single else target / at.replace(":", "-") for at in asked}
+    targets = {at: target if single else target / Day.directory(at) for at in asked}
     where = workers(jobs)
     warn = functools.partial(warned.show, whole=True)
     queries = {targets[at]: one for at, one in asked.items()}
@@ -122,14 +122,17 @@ def outage(
     given += [("--paths", str(paths))] if paths else []
     given += [("--failures", next(iter(asked.values())).failures), ("--routing", routing), ("--sender", sender)]
     written = []
+
+    def command(at: str, directory: Path) -> str:
+        options = [*given, *([("--time", at)] if at else []), ("--out", str(directory))]
+        return shlex.join(["optcp", "outage", network, *itertools.chain.from_iterable(options)])
+
     for at, result in results.items():
-        options = [*given, *([("--time", at)] if at else []), ("--out", str(targets[at]))]
-        command = shlex.join(["optcp", "outage", network, *itertools.chain.from_iterable(options)])
-        written += _write(targets[at], result, command)
+        written += _write(targets[at], result, command(at, targets[at]))
     day = Day(results)
     _show(results[next(iter(results))].tables() if single else day.tables())
     if not single:
-        written = [*tables.write(target, day.listings()), *targets.values()]
+        written = [*_write_day(target, day, command("", target)), *targets.values()]
     click.echo("\n" + "\n".join(map(str, written)))
     if bare := missing("openpyxl"):
         click.echo(f"there is no spreadsheet: {bare}", err=True)
@@ -156,6 +159,19 @@ def _write(target: Path, result: Result, command: str) -> list[Path]:
         outage_pdf.write(target / outage_pdf.NAME, result, command)
         written.append(target / outage_pdf.NAME)
     return written
+
+
+def _write_day(target: Path, day: Day, command: str) -> list[Path]:
+    """Write the files of a study by time of day; return them."""
+    from optcp.common.files import write_text
+    from optcp.common.stored import with_checksum
+    from optcp.outage import tables
+    from optcp.report.outage import day_page
+
+    written = [target / "outage.json", target / "index.html"]
+    write_text(written[0], with_checksum(day.to_json()))
+    write_text(written[1], day_page(day, command))
+    return [*written, *tables.write(target, day.listings())]
 
 
 def _show(tables: Iterable[TextTable]) -> None:

@@ -8,6 +8,7 @@ from collections import defaultdict
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from optcp.common.files import json_text
 from optcp.common.plurals import count_noun
 from optcp.outage.listings import Listing, demand_row, listings
 from optcp.outage.result import DEMAND_HEADS, WORST, TextTable, demand_cells, number
@@ -68,6 +69,47 @@ class Day:
             )
             found.append((time, all_times))
         return sorted(found, key=lambda one: _lost(one[1]), reverse=True)
+
+    @staticmethod
+    def directory(time: str) -> str:
+        """Return the name of the directory of a time."""
+        return time.replace(":", "-")
+
+    @property
+    def demands(self) -> str:
+        """Origin of the demands, in words."""
+        return self.first.asked.demands.removesuffix(f" at {next(iter(self.results))}")
+
+    @property
+    def warnings(self) -> list[str]:
+        """Warnings of all times."""
+        return list(dict.fromkeys(str(one) for result in self.results.values() for one in result.warnings))
+
+    def to_json(self) -> str:
+        """Return the results as JSON."""
+        documents = {time: result.document() for time, result in self.results.items()}
+        first = documents[next(iter(documents))]
+        own = ("assumed", "rows", "by_demand", "costs")
+        network = self.first.asked.network
+        return json_text({
+            **{key: value for key, value in first.items() if key not in own},
+            "demands": self.demands,
+            "warnings": self.warnings,
+            "times": [
+                {
+                    "time": time,
+                    "hours_a_day": self.hours[time],
+                    "directory": self.directory(time),
+                    **{key: found[key] for key in own},
+                }
+                for time, found in documents.items()
+            ],
+            "worst_times": [
+                {"mechanism": mechanism, "time": time, **one.document(network)}
+                for mechanism in self.first.asked.mechanisms
+                for time, one in self.worst(mechanism)
+            ],
+        })  # fmt: skip
 
     def tables(self) -> list[TextTable]:
         """Return the printed tables: data lost by time of day, and the worst time of demands."""

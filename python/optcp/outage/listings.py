@@ -86,6 +86,10 @@ class Suffering:
     ended: bool
     seconds_a_year: float | None
 
+    def document(self, network: Network) -> dict[str, Any]:
+        """Return the costs as JSON values."""
+        return {**vars(self), "pair": list(map(network.own_names.node, self.pair))}
+
 
 def listings(result: Result) -> list[Listing]:
     """Return all tables of a result; loads only exist for failures of single links and fibres."""

@@ -228,8 +228,12 @@ class Result:
 
     def to_json(self) -> str:
         """Return the result as JSON."""
+        return json_text(self.document())
+
+    def document(self) -> dict[str, Any]:
+        """Return the result as JSON values."""
         asked = self.asked
-        written: dict[str, Any] = {
+        return {
             "network": asked.network.reference,
             "version": _core.version(),
             "demands": asked.demands,
@@ -245,13 +249,12 @@ class Result:
                 for name in values
             ],
             "by_demand": [
-                {"mechanism": mechanism, **vars(one), "pair": list(map(asked.network.own_names.node, one.pair))}
+                {"mechanism": mechanism, **one.document(asked.network)}
                 for mechanism in asked.mechanisms
                 for one in self.demands[mechanism]
             ],
             "costs": [self.cost_of(mechanism, at) for mechanism in asked.mechanisms for at in range(len(asked.events))],
         }
-        return json_text(written)
 
     def value_of(self, mechanism: str, metric: str) -> dict[str, Any]:
         """Return a statistic and its interval; the value is null if only a bound is known."""

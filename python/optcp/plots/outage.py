@@ -29,6 +29,27 @@ def draw(values: Mapping[str, Mapping[str, Interval]]) -> Figure:
         return Figure(caption, render(figure, "outage", caption))
 
 
+def draw_day(by_time: Mapping[str, Mapping[str, Mapping[str, Interval]]]) -> Figure:
+    """Draw one panel per metric over the day, and one line per mechanism; ``by_time`` has values as in :func:`draw`."""
+    caption = "Mean data lost per failure, and median stall of affected long flows, by mechanism and time of day."
+    hours = [int(time[:2]) + int(time[3:]) / 60 for time in by_time]
+    mechanisms = next(iter(by_time.values()))
+    with canvas(7.2, 3.2) as figure:
+        for panel, (metric, label) in zip(figure.subplots(1, len(PANELS)), PANELS.items(), strict=True):
+            for at, name in enumerate(mechanisms):
+                known = (values[name].get(metric) for values in by_time.values())
+                heights = [math.nan if one is None else one.estimate for one in known]
+                # The last time applies until the first one.
+                line = {"color": COLOURS[at % len(COLOURS)], "linestyle": "-" if at < len(COLOURS) else "--"}
+                panel.step([0, *hours, 24], [heights[-1], *heights, heights[-1]], where="post", label=name, **line)
+            panel.set_xlabel("time of day (h)")
+            panel.set_ylabel(label)
+            panel.set_xlim(0, 24)
+            panel.set_xticks(range(0, 25, 6))
+        figure.legend(*figure.axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=4)
+        return Figure(caption, render(figure, "outage", caption))
+
+
 def panels(axes: Sequence[Axes], values: Mapping[str, Mapping[str, Interval]]) -> None:
     """Draw the panels; ``values`` as in :func:`draw`."""
     for panel, (metric, label), colour in zip(axes, PANELS.items(), COLOURS, strict=False):

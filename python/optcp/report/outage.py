@@ -12,7 +12,11 @@ from optcp.web.packed import Files
 from optcp.web.templating import templates
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from optcp.outage.asked import OutageQuery
     from optcp.outage.costs import Cost
+    from optcp.outage.day import Day
     from optcp.outage.result import Result
     from optcp.plots.registry import Figure
     from optcp.scenarios.own_names import OwnNames
@@ -21,8 +25,53 @@ if TYPE_CHECKING:
 def page(result: Result, command: str) -> str:
     """Return the page; ``command`` is the command that reproduces it."""
     asked = result.asked
+    return _rendered(
+        asked,
+        demands=asked.demands,
+        command=command,
+        exclusions=[one.message for one in asked.exclusions()],
+        defaults=[one.message for one in asked.default_assumptions()],
+        assumed=[(one["name"], one["value"], one["summary"]) for one in asked.listed() if not one["default"]],
+        tables=result.tables(),
+        figure=_figure(result),
+        map=map_of([result]),
+        first=asked.mechanisms[0],
+        explored=explored(result),
+        document=result.to_json(),
+        times={},
+    )
+
+
+def day_page(day: Day, command: str) -> str:
+    """Return the page of a study by time of day, with links to the page of each time."""
+    asked = [one.asked for one in day.results.values()]
+    every = {
+        f"{name} at {time}": costs
+        for time, result in day.results.items()
+        for name, costs in explored(result)["costs"].items()
+    }
+    # The table has the utilisation of each time.
+    listed = [one for one in asked[0].listed() if not one["default"] and one["name"] != "peak"]
+    return _rendered(
+        asked[0],
+        demands=f"{day.demands}, {count_noun(len(asked), 'time')} of day",
+        command=command,
+        exclusions=list(dict.fromkeys(warning.message for one in asked for warning in one.exclusions())),
+        defaults=list(dict.fromkeys(warning.message for one in asked for warning in one.default_assumptions())),
+        assumed=[(one["name"], one["value"], one["summary"]) for one in listed],
+        tables=day.tables(),
+        figure=_day_figure(day),
+        map=map_of(list(day.results.values())),
+        first=f"{asked[0].mechanisms[0]} at any time",
+        explored={**explored(day.first), "costs": every},
+        document=day.to_json(),
+        times={time: f"{day.directory(time)}/index.html" for time in day.results},
+    )
+
+
+def _rendered(asked: OutageQuery, demands: str, document: str, **parts: Any) -> str:  # noqa: ANN401 - parts of a page
     files = Files()
-    files.add("outage.json", result.to_json())
+    files.add("outage.json", document)
     return (
         templates()
         .get_template("outage.html.j2")
@@ -30,21 +79,21 @@ def page(result: Result, command: str) -> str:
             title=f"Cost of failures on {asked.network.reference}",
             about=f"{count_noun(len(asked.events), 'failure')} ({asked.failures}), "
             f"{count_noun(len(asked.mechanisms), 'mechanism')}, long-lived flows with {asked.sender}; "
-            f"demands: {asked.demands}; routing: {asked.routing}",
+            f"demands: {demands}; routing: {asked.routing}",
             version=_core.version(),
-            command=command,
-            exclusions=[one.message for one in asked.exclusions()],
-            defaults=[one.message for one in asked.default_assumptions()],
-            assumed=[(one["name"], one["value"], one["summary"]) for one in asked.listed() if not one["default"]],
-            tables=result.tables(),
-            figure=_figure(result),
-            map=map_of(result),
-            first=asked.mechanisms[0],
-            explored=explored(result),
             files=files,
             bare=missing("matplotlib"),
+            **parts,
         )
     )
+
+
+def _day_figure(day: Day) -> Figure | None:
+    if missing("matplotlib"):
+        return None
+    from optcp.plots.outage import draw_day
+
+    return draw_day({time: result.values for time, result in day.results.items()})
 
 
 def _figure(result: Result) -> Figure | None:
@@ -95,12 +144,13 @@ def _worst(one: Cost, own: OwnNames) -> str:
     return f"{' to '.join(map(own.node, pair))}: {cost.lost_mb:.3g} MB" if pair and cost and cost.lost_mb > 0 else ""
 
 
-def map_of(result: Result) -> str:
-    """Draw the network, with links coloured by their worst failure under the first mechanism."""
-    asked = result.asked
+def map_of(results: Sequence[Result]) -> str:
+    """Draw the network, with links coloured by their worst failure in any result under the first mechanism."""
+    asked = results[0].asked
     worst: dict[str, float] = {}
-    lost = result.lost_mb(asked.mechanisms[0])
-    for event in asked.events:
-        for name in (*event.links, *event.nodes):
-            worst[name] = max(worst.get(name, lost[event.name]), lost[event.name])
+    for result in results:
+        lost = result.lost_mb(asked.mechanisms[0])
+        for event in asked.events:
+            for name in (*event.links, *event.nodes):
+                worst[name] = max(worst.get(name, lost[event.name]), lost[event.name])
     return of_costs(asked.network, worst, "MB lost")
