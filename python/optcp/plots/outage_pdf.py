@@ -97,6 +97,8 @@ def _first(figure: Figure, result: Result, title: str, command: str) -> None:
     bottom = top - 0.06 - height
     axes = [figure.add_axes((left, bottom, 0.32, height)) for left in (LEFT + 0.13, LEFT + 0.53)]
     panels(axes, result.values)
+    # The margin holds one of two layers in a line.
+    axes[0].set_yticklabels([name.replace("+optical", "\n+optical") for name in result.values])
     axes[1].set_yticklabels([])
     top = bottom - 0.06
     top = _table(figure, top, result.tables()[0])
