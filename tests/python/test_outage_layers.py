@@ -28,6 +28,8 @@ B,S,,30,,
 """
 TRIANGLE = "from,to,length (km)\nA,B,1\nB,C,1\nC,A,1\n"
 DEMANDS = "from,to,weight\nA,B,4\nA,C D,2\nB,S,1\n"
+RISKS = "from,to,over,risks\nA,B,shortest,\nA,C D,A;P;C D,north\nC D,B,shortest,\nB,S,shortest,\n"
+SAME_NAME = "the shared risk `north` has the name of a fibre or duct; give it another name"
 SET = ("--set", "rate_mbps=20", "--set", "window_s=1", "--jobs", "1", "--out", "out")
 
 
@@ -126,6 +128,7 @@ def test_study_of_fibres_from_end_to_end(optcp, fibres):
     [
         (TRIANGLE, None, ["--failures", "fibres"], "links.csv: the network has no fibres"),
         (LINKS, FIBRES.replace("south", ""), ["--failures", "ducts"], "every duct is a bridge, which no mechanism"),
+        (RISKS, FIBRES, [], SAME_NAME),
         (LINKS, "from,to,length (km)\nA,P,1\nP,C D,1\nC D,B,1\nB,S,1\nA,P,1\n", [], "fibre `A-P` exists already"),
         (LINKS, FIBRES.replace("C D,B,,150,south,\n", "").replace("P,B,east,100,,\n", ""), [], "no fibres lead from"),
     ],

@@ -235,3 +235,6 @@ def test_useless_ecmp_is_reported(diamond):
     (diamond / "demands.csv").unlink()
     with pytest.raises(InputError, match="found no `path`"):
         Network.find("links.csv", paths="links.csv")
+    (diamond / "paths.csv").write_text("from,to,path\n")
+    with pytest.raises(InputError, match="after the heading, found none"):
+        Network.find("links.csv", paths="paths.csv")

@@ -17,6 +17,7 @@ from optcp.outage.routing import given_paths, is_split, split
 from optcp.scenarios import topologies, weights
 from optcp.scenarios.own_names import OwnNames
 from optcp.topology import is_file, units
+from optcp.topology.names import plain
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -131,6 +132,12 @@ class Network:
 
     def _over(self, layers: Layers) -> Network:
         """Return the network with fibres, which determine the lengths of the links over them."""
+        taken = {*layers.ducts.values(), *(one.name for one in layers.fibres)}
+        if again := next((risk for risk in self.risks() if plain(risk) in taken), None):
+            raise InputError(
+                f"{self.reference}: the shared risk `{again}` has the name of a fibre or duct; give it another name "
+                "or leave it out: links over a fibre share its risk and the risk of its duct"
+            )
         km = map(layers.km, self.link_names())
         links = ((*link[:3], link[3] if over is None else over) for link, over in zip(self.links, km, strict=True))
         return replace(self, links=tuple(links), layers=layers)

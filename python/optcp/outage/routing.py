@@ -123,4 +123,6 @@ def given_paths(file: str, network: Network) -> dict[Pair, tuple[str, ...]]:
         if (a, b) in found:
             raise InputError(f"{where}: the demand has a path in an earlier line")
         found[a, b] = tuple(path)
+    if not found:
+        raise InputError(f"`{file}`: expected lines with `from`, `to` and `path` after the heading, found none")
     return found
