@@ -8,6 +8,7 @@ import itertools
 import random
 from collections import defaultdict
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from optcp import _core
@@ -76,6 +77,11 @@ class Network:
     costs: Mapping[str, tuple[int, int]] = field(default_factory=dict, repr=False, hash=False)
     given: Mapping[tuple[str, str], tuple[str, ...]] = field(default_factory=dict, repr=False, hash=False)
     layers: Layers | None = field(default=None, repr=False, hash=False)
+
+    @property
+    def title(self) -> str:
+        """Reference for headings; the name of the directory for "." and "..", which say nothing."""
+        return self.reference if Path(self.reference).name.strip(".") else Path(self.reference).resolve().name
 
     @classmethod
     def find(

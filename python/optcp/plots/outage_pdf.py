@@ -45,7 +45,7 @@ def write(target: Path, result: Result, command: str) -> None:
     """
     from matplotlib.backends.backend_pdf import PdfPages
 
-    title = f"Cost of failures on {result.asked.network.reference}"
+    title = f"Cost of failures on {result.asked.network.title}"
     stamp = {"Title": title, "Creator": f"OpTCP {_core.version()}", "CreationDate": None, "Producer": None}
     with replacing(target) as file, PdfPages(file, metadata=stamp) as pages:
         for draw in (_first, _second):

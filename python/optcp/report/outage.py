@@ -76,7 +76,7 @@ def _rendered(asked: OutageQuery, demands: str, document: str, **parts: Any) -> 
         templates()
         .get_template("outage.html.j2")
         .render(
-            title=f"Cost of failures on {asked.network.reference}",
+            title=f"Cost of failures on {asked.network.title}",
             about=f"{count_noun(len(asked.events), 'failure')} ({asked.failures}), "
             f"{count_noun(len(asked.mechanisms), 'mechanism')}, long-lived flows with {asked.sender}; "
             f"demands: {demands}; routing: {asked.routing}",

@@ -100,6 +100,10 @@ pub(super) fn optical(
         return;
     }
     check_wavelengths(&layer, &fibres, problems);
+    for name in fibres.names.iter().filter(|name| fibres.ducts.contains_key(*name)) {
+        let place = &fibres.places[fibres.ducts[name][0]];
+        problems.at(place, format!("duct `{name}` has the name of a fibre"));
+    }
     let over = |these: &[usize]| -> Vec<usize> {
         let uses = |one: &Lightpath| one.working.iter().any(|fibre| these.contains(fibre));
         let found = links.iter().zip(&layer.lightpaths).filter(|(_, one)| uses(one));
