@@ -407,6 +407,9 @@ class LiveRun:
     def flows(self) -> dict[str, NDArray[Any] | tuple[NDArray[np.uint32], list[str]]]:
         """Return the attributes of :class:`FlowState` of all TCP connections, as columns."""
 
+    def failed(self) -> list[tuple[str, int, int | None]]:
+        """Return port, time in ps and repair in ps of each failure of the run, in order of time."""
+
     def port_names(self) -> list[str]:
         """Return the names of the ports, by number."""
 

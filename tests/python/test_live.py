@@ -286,3 +286,74 @@ def test_use_by_two_threads_does_not_disturb_a_run(world):
             run.flow("g/A/0")
     thread.join()
     assert run.now == 200
+
+
+VOQ = """
+stop = "8 s"
+nodes = [{ names = ["A", "B", "C"] }]
+links = [{ chains = [["A", "B"], ["A", "C", "B"]], rate = "10 Mbps", delay = "5 ms", queue = "20 packets" }]
+failures = [{ link = ["A", "B"], at = "3 s", repair = "5 s" }, { link = ["A", "B"], at = "6 s", repair = "6.005 s" }]
+flows = [{ group = "g", path = ["A", "voq", "B"], tcp = "rfc" }]
+
+[[voqs]]
+name = "voq"
+between = ["A", "B"]
+ways = { backup = ["A", "C", "B"], working = ["A", "B"] }
+served = "working"
+queue = "30 packets"
+"""
+
+
+class Switchover:
+    """Serves the backup path during a failure."""
+
+    def __init__(self):
+        self.seen = []
+
+    def on_failure(self, run, ports):
+        self.seen.append(("failure", run.now_ps, ports))
+        run.schedule("voq", served="backup")
+
+    def on_repair(self, run, ports):
+        self.seen.append(("repair", run.now_ps, ports))
+        run.schedule("voq", served="working")
+
+
+def test_policy_equals_schedule_at_the_times_of_detection():
+    """The failure of 5 ms is shorter than its detection."""
+    run, policy = optcp.Scenario.parse(VOQ).start(digest=True), Switchover()
+    run.follow(policy, detection="10 ms")
+    ports = ("A->B", "B->A")
+    assert policy.seen == [("failure", 3_010 * 10**9, ports), ("repair", 5_010 * 10**9, ports)]
+    schedule = """
+    [[schedules]]
+    changes = [
+      { link = "voq", at = "3.01 s", served = "backup" },
+      { link = "voq", at = "5.01 s", served = "working" },
+    ]
+    """
+    planned = optcp.Scenario.parse(VOQ + schedule).run(digest=True)
+    assert run.finish().records_sha256 == planned.records_sha256
+
+
+def test_policy_reports_failures_that_it_causes():
+    class Cascade:
+        def __init__(self):
+            self.seen = []
+
+        def on_failure(self, run, ports):
+            self.seen.append((run.now, ports[0]))
+            if len(self.seen) == 1:
+                run.fail("A", "C")
+
+        def on_repair(self, run, ports):
+            pass
+
+    policy = Cascade()
+    optcp.Scenario.parse(VOQ).start().follow(policy, "4 s", detection="20 ms")
+    assert policy.seen == [(3.02, "A->B"), (3.04, "A->C")]
+
+
+def test_policy_without_methods_is_refused(world):
+    with pytest.raises(InputError, match=r"policy\.on_failure"):
+        world.start().follow(object())

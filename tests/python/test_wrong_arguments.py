@@ -91,6 +91,16 @@ def things(tmp_path_factory):
     }
 
 
+class Silent:
+    """Protection policy without orders."""
+
+    def on_failure(self, run, ports):
+        pass
+
+    def on_repair(self, run, ports):
+        pass
+
+
 def started(world):
     """Return a run in progress, between the start of its flow and the failure."""
     run = world.start()
@@ -165,6 +175,7 @@ RIGHT = {
     "LiveRun": {"world": lambda things: things["Scenario"], "core": lambda things: things["LiveRun"].fork()._core},
     "LiveRun.advance": {"until": "11 ms"},
     "LiveRun.advance_until": {"time": "11 ms", "completed": "g", "dropped": 1, "rto": 1, "queue": ("A->B", 3)},
+    "LiveRun.follow": {"policy": Silent(), "until": "30 ms", "detection": "1 ms"},
     "LiveRun.flow": {"name": "g"},
     "LiveRun.port": {"name": "A->B"},
     "LiveRun.utilisation": {"since": lambda things: things["LiveRun"].ports},

@@ -222,6 +222,17 @@ impl LiveRun {
         self.with(|state| Ok(state.run.ports().collect()))
     }
 
+    /// Returns port, time and repair of each failure of the run, in order of time.
+    fn failed(&self) -> PyResult<Vec<(String, u64, Option<u64>)>> {
+        self.with(|state| {
+            let failures = state.run.failed().iter();
+            let times = |one: &optcp_runs::Failed| {
+                (one.port.clone(), one.at.as_ps(), one.repair.map(Time::as_ps))
+            };
+            Ok(failures.map(times).collect())
+        })
+    }
+
     /// Returns one column per variable of the ports, in the given order.
     fn ports<'py>(&self, py: Python<'py>, ports: Vec<usize>) -> PyResult<Bound<'py, PyDict>> {
         self.with(|state| {

@@ -8,7 +8,7 @@ use optcp_net::{FlowId, PortId};
 use optcp_scenario::{Plan, Scenario};
 use optcp_units::Time;
 
-use crate::build::{World, all_hops, world};
+use crate::build::{Failed, World, all_hops, world};
 use crate::past::past;
 use crate::run::{Cancel, Cancelled, Progress, Run, RunOptions, result, shared_until};
 
@@ -163,6 +163,12 @@ impl LiveRun {
     pub fn ports(&self) -> impl Iterator<Item = String> {
         let plan = self.plan();
         all_hops(plan).map(|hop| plan.port_name(hop))
+    }
+
+    /// Returns the failures of ports in this run, in order of time, including the later ones.
+    #[must_use]
+    pub fn failed(&self) -> &[Failed] {
+        &self.world.failed
     }
 
     /// Returns the states of ports by number.

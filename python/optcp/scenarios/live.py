@@ -14,6 +14,7 @@ from optcp.data.table import PICOSECONDS_A_SECOND, Table
 from optcp.data.times import Instant, picoseconds
 from optcp.errors import InputError, nearest
 from optcp.scenarios.in_force import changed_links
+from optcp.scenarios.policy import reports
 from optcp.scenarios.run import FreshRun
 from optcp.scenarios.scenario import Scenario
 
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from numpy.typing import NDArray
+
+    from optcp.scenarios.policy import Policy
 
 
 MOST_COUNT = 2**32
@@ -160,6 +163,38 @@ class LiveRun:
             queue=None if queue is None else self._queue(queue),
         )
         return Stop("time", self.now_ps) if found is None else Stop(*found)
+
+    def follow(self, policy: Policy, until: Instant | None = None, *, detection: Instant = "10 ms") -> None:
+        """Advance to a time, and call a policy at each detection of a failure or repair.
+
+        Parameters
+        ----------
+        policy
+            Object with the methods ``on_failure(run, ports)`` and ``on_repair(run, ports)``. They may change the run.
+        until
+            Time; by default the end of the run.
+        detection
+            Time from a failure or repair to its detection. A failure that is shorter is not reported.
+
+        Raises
+        ------
+        InputError
+            If an argument is invalid.
+        """
+        for name in ("on_failure", "on_repair"):
+            method: Any = getattr(policy, name, None)
+            arguments.function(method, f"policy.{name}")
+        until_ps = self._core.stop_ps if until is None else self._later(until)
+        detection_ps, reported_ps = picoseconds(detection), self.now_ps
+        # Each call may add failures.
+        while later := [
+            one for one in reports(self._core.failed(), detection_ps) if reported_ps < one.at_ps < until_ps
+        ]:
+            reported_ps = later[0].at_ps
+            self._core.advance(reported_ps)
+            for report in (one for one in later if one.at_ps == reported_ps):
+                (policy.on_repair if report.is_repair else policy.on_failure)(self, report.ports)
+        self._core.advance(until_ps)
 
     def fork(self) -> LiveRun:
         """Return an independent run that continues from the same time."""
