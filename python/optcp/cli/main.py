@@ -11,7 +11,7 @@ import sys
 
 import click
 
-from optcp.cli import check, checks, constellation, outage, papers, pictures, run, start, study, topology
+from optcp.cli import check, checks, constellation, outage, papers, pictures, run, start, study, topology, worst
 from optcp.cli.exits import status_of
 from optcp.cli.options import PLAIN_WIDTH
 from optcp.common.installed import COMMANDS, offered
@@ -28,7 +28,7 @@ def _print_version(context: click.Context, _: click.Parameter, value: bool) -> N
 
 SECTIONS = {
     "Scenarios": ("new", "topology", "constellation", "validate", "map", "routing", "run", "animate", "playground"),
-    "Studies": ("outage", "trace", "compare", "plot", "report", "export"),
+    "Studies": ("outage", "worst", "trace", "compare", "plot", "report", "export"),
     "Published experiments": ("reproduce", "sensitivity"),
     "Validation and speed": ("evidence", "conformance", "packetdrill", "bench"),
     "Tools": ("list", "schema", "completion"),
@@ -107,7 +107,7 @@ def cli() -> None:
     """
 
 
-for module in (start, check, run, pictures, topology, constellation, outage, study, papers, checks):
+for module in (start, check, run, worst, pictures, topology, constellation, outage, study, papers, checks):
     for command in module.COMMANDS:
         cli.add_command(command)
 
