@@ -23,8 +23,8 @@ TUTORIAL = (ROOT / "docs" / "start.md").read_text(encoding="utf-8")
 INSTALLING = (ROOT / "docs" / "install.md").read_text(encoding="utf-8")
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 LOCKED = dict(re.findall(r"^(\S+)==(\S+)$", (ROOT / "requirements.lock").read_text(encoding="utf-8"), re.MULTILINE))
-EXTRAS = ("plot", "frames", "tle")
-"""Extras tested with the oldest packages; with the newest, `notebook` includes the first two, and `tle` is separate."""
+EXTRAS = ("plot", "frames", "tle", "gym")
+"""Extras tested with the oldest packages; with the newest, `notebook` includes the first two."""
 TESTED = (
     "test_stats",
     "test_cells",
@@ -34,6 +34,7 @@ TESTED = (
     "test_report",
     "test_tles",
     "test_foreign",
+    "test_gym",
 )
 """Tests of tests/python that together use every library of the ranges."""
 MISSING = "Error: matplotlib is not installed: pip install 'optcp[plot]'\n"
@@ -117,7 +118,7 @@ def alone(folder, wheel):
 
 @pytest.fixture(scope="module", params=["oldest", "newest"])
 def ranged(request, folder, wheel, papers_wheel):
-    extras, versions = (EXTRAS, oldest()) if request.param == "oldest" else (("notebook", "tle"), ())
+    extras, versions = (EXTRAS, oldest()) if request.param == "oldest" else (("notebook", *EXTRAS[2:]), ())
     place = "--find-links", papers_wheel.parent
     return installed_environment(
         folder / request.param, wheel, extras=(*extras, "papers"), versions=(*versions, *place)
