@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 CHAPTERS = 0
 """For pages of which every chapter becomes a separate page."""
-MODULES = ("optcp.gym", "optcp.papers.exhibit", "optcp.papers.judge")
+MODULES = ("optcp.gym", "optcp.widget", "optcp.papers.exhibit", "optcp.papers.judge")
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:

@@ -28,6 +28,7 @@ PREFIXES = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""), (1e-3, "
 EXTRAS = {
     "gymnasium": "gym",
     "matplotlib": "plot",
+    "anywidget": "widget",
     "openpyxl": "sheets",
     "pandas": "frames",
     "sgp4": "tle",

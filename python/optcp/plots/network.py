@@ -35,6 +35,8 @@ MAX_PATHS = 6
 INKS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#b8860b", "#56b4e9")
 """Colours of successive paths (Okabe and Ito)."""
 FAILED = "#c0392b"
+IDLE, FULL = (0x87, 0x95, 0xA6), (0xD9, 0x82, 0x00)
+"""Colours of links by utilisation, as in the playground."""
 LETTER, LINE = 6.4, 12.0
 """Width and height of a letter of an 11 px label."""
 
@@ -123,7 +125,7 @@ def of_costs(network: Network, costs: Mapping[str, float], said: str, *, alone: 
     entries = [(FAILED, "", most_said)]
     if not costs.keys() >= links.keys() and costs.keys() & links.keys():
         entries.append(("currentColor", "", "excluded"))
-    below = _keys(entries, height)
+    below = keys(entries, height)
     parts = [_head(height + below[1], alone=alone)]
     for name, (a, b) in links.items():
         (x1, y1), (x2, y2) = at[a], at[b]
@@ -140,6 +142,44 @@ def of_costs(network: Network, costs: Mapping[str, float], said: str, *, alone: 
             parts.append(_node(own.node(name), at[name]))
     parts += [_label(name, place) for name, place in _labels(nodes, at, height, own.nodes)]
     return "".join([*parts, f"<g data-legend>{below[0]}</g></svg>"])
+
+
+def of_use(
+    nodes: Sequence[str],
+    links: Sequence[Mapping[str, Any]],
+    at: Mapping[str, Place],
+    height: float,
+    use: Mapping[str, float | None],
+    below: tuple[str, float],
+) -> str:
+    """Draw a network whose links show their utilisation by colour, as a separate file.
+
+    Parameters
+    ----------
+    at, height
+        Return values of :func:`placed`.
+    use
+        Utilisation by name of link; None for a link that is down.
+    below
+        SVG text below the map, and its height.
+    """
+    parts = [_head(height + below[1], alone=True)]
+    for link in links:
+        (x1, y1), (x2, y2) = (at[node] for node in link["ends"])
+        share = use[link["name"]]
+        said = f"{link['name']}: {'down' if share is None else f'utilisation {share:.0%}'}"
+        ink = f'stroke="{FAILED}" stroke-dasharray="6 4"' if share is None else f'stroke="{_blend(share)}"'
+        drawn = f'<line x1="{x1}" y1="{y1}" x2="{x2}" y2="{y2}" stroke-width="3" {ink}>'
+        parts.append(f"{drawn}<title>{html.escape(said)}</title></line>")
+    parts += [_node(name, at[name]) for name in nodes]
+    parts += [_label(name, place) for name, place in _labels(nodes, at, height, {})]
+    return "".join([*parts, below[0], "</svg>"])
+
+
+def _blend(share: float) -> str:
+    """Return the colour of a utilisation, from idle to full."""
+    parts = (a + (b - a) * min(share, 1.0) for a, b in zip(IDLE, FULL, strict=True))
+    return "#" + "".join(f"{round(part):02x}" for part in parts)
 
 
 def _ink(cost: float | None, most: float) -> str:
@@ -402,8 +442,8 @@ def _schedule_bands(resolved: Mapping[str, Any], top: float) -> tuple[str, float
     more = f", {len(found) - len(shown)} more not shown" if len(found) > len(shown) else ""
     for x, anchor, text in ((left, "start", time(start)), (left + width, "end", f"{time(end)}{more}")):
         parts.append(f'<text x="{x:.0f}" y="{y + 6:.0f}" text-anchor="{anchor}" fill="currentColor">{text}</text>')
-    keys = _keys([(inks[state], "", state) for state in states], y + LEGEND)
-    return "".join(parts) + keys[0], y + LEGEND + keys[1] - top
+    legend = keys([(inks[state], "", state) for state in states], y + LEGEND)
+    return "".join(parts) + legend[0], y + LEGEND + legend[1] - top
 
 
 def _legend(
@@ -417,10 +457,10 @@ def _legend(
         entries.append((INKS[number % len(INKS)], ' stroke-dasharray="2 3"' if dashed else "", name))
     if most:
         entries.append(("currentColor", "", f"width: number of flows, maximum {most:.3g}"))
-    return _keys(entries, height)
+    return keys(entries, height)
 
 
-def _keys(entries: Sequence[tuple[str, str, str]], height: float) -> tuple[str, float]:
+def keys(entries: Sequence[tuple[str, str, str]], height: float) -> tuple[str, float]:
     """Return legend lines (colour, dashes, text) as SVG, and their height."""
     parts, x, y = [], float(MARGIN), height + 4
     for ink, dash, text in entries:

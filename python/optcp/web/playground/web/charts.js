@@ -6,7 +6,7 @@ const COLOURS = ["--a", "--b", "--c", "--d", "--e", "--f", "--g", "--h"];
 const MOST_CURVES = COLOURS.length;
 
 /** The pictures of a world, by kind of observation: what they say, and the curves of a series: each a name, points `[seconds, value, ...]`,
- * every value up to the next point, and `dots` alone where they are no line. */
+ * every value up to the next point or to `end`, and `dots` alone where they are no line. */
 const CHARTS = {
   goodput: {
     title: ({ interval_ps: step }) => `Goodput in Mb/s (new in-order bytes), per ${duration(step / PS_A_MS)}`,
@@ -94,7 +94,7 @@ function sides(width) {
 /** Draws curves from 0 to `stop` seconds and to the value `limit`; `marks` are instants with a colour, and `cursor` is one whose values are
  * said. */
 function draw(canvas, curves, { stop, limit, marks, cursor }) {
-  const style = getComputedStyle(document.documentElement);
+  const style = getComputedStyle(canvas);
   const colour = (name) => style.getPropertyValue(name);
   const [width, height, ratio] = [canvas.clientWidth, canvas.clientHeight, devicePixelRatio];
   [canvas.width, canvas.height] = [width * ratio, height * ratio];
@@ -127,7 +127,7 @@ function draw(canvas, curves, { stop, limit, marks, cursor }) {
   pen.textAlign = "left";
   const names = [...new Set(curves.map(({ name }) => name))];
   const inked = (name) => colour(COLOURS[names.indexOf(name)]);
-  for (const { name, points, dots } of curves.filter(({ name }) => names.indexOf(name) < MOST_CURVES)) {
+  for (const { name, points, dots, end = stop } of curves.filter(({ name }) => names.indexOf(name) < MOST_CURVES)) {
     pen.strokeStyle = pen.fillStyle = inked(name);
     if (dots) {
       for (let i = 0; i < points.length; i += 2) pen.fillRect(x(points[i]) - 1.5, y(points[i + 1]) - 1.5, 3, 3);
@@ -138,14 +138,14 @@ function draw(canvas, curves, { stop, limit, marks, cursor }) {
       if (i > 0) corners.push(x(points[i]), corners.at(-1));
       corners.push(x(points[i]), y(points[i + 1]));
     }
-    if (corners.length > 0) line(pen, [...corners, right, corners.at(-1)]);
+    if (corners.length > 0) line(pen, [...corners, x(end), corners.at(-1)]);
   }
-  legend(pen, curves, names, { left, right, inked, cursor });
+  legend(pen, curves, names, { left, right, inked, cursor, quiet: colour("--quiet") });
   canvas.setAttribute("aria-label", curves.slice(0, MOST_CURVES).map(({ name, points }) => `${name}: maximum ${plain(most(points))}`).join("; "));
 }
 
 /** Names above the picture, as many as there is place for, and their values at the cursor. */
-function legend(pen, curves, names, { left, right, inked, cursor }) {
+function legend(pen, curves, names, { left, right, inked, cursor, quiet }) {
   let at = left + 4;
   for (const [i, name] of names.entries()) {
     const value = cursor === null ? NaN : valueAt(curves.find((curve) => curve.name === name), cursor);
@@ -153,7 +153,7 @@ function legend(pen, curves, names, { left, right, inked, cursor }) {
     const wide = pen.measureText(text).width;
     const rest = names.length - i;
     if (i === MOST_CURVES || at + wide > right - (rest > 1 ? 60 : 0)) {
-      pen.fillStyle = getComputedStyle(document.documentElement).getPropertyValue("--quiet");
+      pen.fillStyle = quiet;
       return pen.fillText(`and ${rest} more`, at, 10);
     }
     pen.fillStyle = inked(name);

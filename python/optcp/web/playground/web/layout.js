@@ -14,7 +14,7 @@ function layout({ nodes, links, routes }, size, fixed) {
   const known = nodes.some((name) => fixed.has(name));
   const inner = size.map((whole) => whole - 2 * MARGIN);
   if (known) nodes.forEach((name, i) => fixed.has(name) && (at[i] = fixed.get(name).map((value, axis) => (2 * (value - MARGIN)) / inner[axis] - 1)));
-  if (nodes.length <= MOST_NODES) spread(at, pairs, nodes.map((name) => fixed.has(name)));
+  if (nodes.length <= MOST_NODES && nodes.some((name) => !fixed.has(name))) spread(at, pairs, nodes.map((name) => fixed.has(name)));
   const placed = known ? at.map((place) => place.map((value, axis) => MARGIN + (inner[axis] * (value + 1)) / 2)) : fitted(at, size);
   const first = routes[0];
   if (!known && first && placed[number.get(first[0])][0] > placed[number.get(first.at(-1))][0]) {

@@ -166,6 +166,14 @@ class NetworkView {
     }
   }
 
+  /** Colours links by the larger `use(ports)` of both directions: the utilisation of the port that has one of these names. */
+  colour(use) {
+    for (const { link, drawn } of this.links) {
+      const most = Math.max(...[false, true].map((back) => use(portNames(link, back))));
+      drawn.style.setProperty("--use", `${Math.round(100 * Math.min(most, 1))}%`);
+    }
+  }
+
   /** Draws the queues: `share(ports)` is how full that of a port is, which has one of these names. */
   fill(share) {
     this.filled = share;
