@@ -147,22 +147,25 @@ def of_costs(network: Network, costs: Mapping[str, float], said: str, *, alone: 
 def of_use(
     nodes: Sequence[str],
     links: Sequence[Mapping[str, Any]],
-    at: Mapping[str, Place],
-    height: float,
+    laid_out: tuple[Mapping[str, Place], float],
     use: Mapping[str, float | None],
+    over: str,
     below: tuple[str, float],
 ) -> str:
     """Draw a network whose links show their utilisation by colour, as a separate file.
 
     Parameters
     ----------
-    at, height
-        Return values of :func:`placed`.
+    laid_out
+        Return value of :func:`placed`.
     use
         Utilisation by name of link; None for a link that is down.
+    over
+        SVG text over the links.
     below
         SVG text below the map, and its height.
     """
+    at, height = laid_out
     parts = [_head(height + below[1], alone=True)]
     for link in links:
         (x1, y1), (x2, y2) = (at[node] for node in link["ends"])
@@ -171,7 +174,7 @@ def of_use(
         ink = f'stroke="{FAILED}" stroke-dasharray="6 4"' if share is None else f'stroke="{_blend(share)}"'
         drawn = f'<line x1="{x1}" y1="{y1}" x2="{x2}" y2="{y2}" stroke-width="3" {ink}>'
         parts.append(f"{drawn}<title>{html.escape(said)}</title></line>")
-    parts += [_node(name, at[name]) for name in nodes]
+    parts += [over, *(_node(name, at[name]) for name in nodes)]
     parts += [_label(name, place) for name, place in _labels(nodes, at, height, {})]
     return "".join([*parts, below[0], "</svg>"])
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import math
 from typing import TYPE_CHECKING
 
 from optcp.plots import network
@@ -13,17 +14,38 @@ if TYPE_CHECKING:
 HEIGHT = 130
 """Height of the plot, in pixels."""
 LEFT = 46
+ASIDE = 5.0
+"""Distance of a queue from its link, in pixels."""
 
 
 def picture(session: Session) -> str:
-    """Return the network with links by utilisation, and the goodput of all branches, as SVG."""
+    """Return the network with links by utilisation and with queues, and the goodput of all branches, as SVG."""
     frame = session.frame()
     use = {
         link["name"]: None if link["name"] in frame["down"] else max(both)
         for link, *both in zip(session.links, frame["use"][::2], frame["use"][1::2], strict=True)
     }
-    said = f"{frame['now']:.6g} s"
-    return network.of_use(session.nodes, session.links, session.places, session.height, use, _plot(session, said))
+    plot, below = _plot(session, f"{frame['now']:.6g} s")
+    bars = [
+        _bar(session.places[port.ends[0]], session.places[port.ends[1]], min(share, 1.0))
+        for port, share in zip(session.lines, frame["queue"], strict=True)
+        if share > 0
+    ]
+    placed = session.places, session.height
+    return network.of_use(session.nodes, session.links, placed, use, "".join(bars), (plot, below))
+
+
+def _bar(begin: network.Place, end: network.Place, share: float) -> str:
+    """Return the bar of a queue, as in the playground: at its node, next to the link."""
+    dx, dy = end[0] - begin[0], end[1] - begin[1]
+    length = math.hypot(dx, dy) or 1.0
+    x, y = begin[0] + ASIDE * dy / length, begin[1] - ASIDE * dx / length
+    first = min(9 / length, 0.2)
+    last = first + 0.4 * share
+    return (
+        f'<line x1="{x + first * dx:.1f}" y1="{y + first * dy:.1f}" x2="{x + last * dx:.1f}" y2="{y + last * dy:.1f}" '
+        'stroke="#d98200" stroke-width="5" stroke-linecap="round"/>'
+    )
 
 
 def _plot(session: Session, said: str) -> tuple[str, float]:
