@@ -127,6 +127,15 @@ def test_errors_are_shown_and_change_nothing(started):
     assert frame["down"] == []
 
 
+def test_finished_run_keeps_its_last_state(started):
+    before = ask(started, CUT)
+    started.run.finish()
+    frame = ask(started, {"ask": "step"})
+    assert frame["said"].startswith("the run has ended")
+    assert {key: frame[key] for key in ("now", "down", "use")} == {key: before[key] for key in ("now", "down", "use")}
+    assert repr(started) == "widget with 1 branch at 2 s"
+
+
 def test_wrong_arguments_are_named():
     with pytest.raises(InputError, match=r"run: expected a live run; Scenario.start\(\) makes one, got 3"):
         Session(3)

@@ -122,9 +122,10 @@ class Session:
         self.shown, self.target_ps, self.said, self.asked, self.count = 0, run.now_ps, "", "", 0
         self.samples: list[dict[str, Any]] = []
         self._piece_ps = max(self.stop_ps // 10**6, 1)
+        self._state = self._read()
 
     def __repr__(self) -> str:
-        return f"widget with {count_noun(len(self.branches), 'branch', 'branches')} at {self.run.now:g} s"
+        return f"widget with {count_noun(len(self.branches), 'branch', 'branches')} at {self.frame()['now']:g} s"
 
     @property
     def run(self) -> LiveRun:
@@ -182,7 +183,18 @@ class Session:
         }
 
     def frame(self) -> dict[str, Any]:
-        """Return the state of the shown branch: times in s, ports in the order of :attr:`lines`."""
+        """Return the state of the shown branch: times in s, ports in the order of :attr:`lines`.
+
+        After the end of a run, such as by ``finish``, this is the last state.
+        """
+        about = {"count": self.count, "asked": self.asked, "shown": self.shown, "said": self.said}
+        try:
+            self._state = self._read()
+        except InputError as error:
+            return self._state | about | {"busy": False, "said": str(error)}
+        return self._state | about
+
+    def _read(self) -> dict[str, Any]:
         branch = self.branches[self.shown]
         ports = branch.run.ports
         rows = {name: row for row, name in enumerate(ports.texts("port"))}
@@ -193,12 +205,8 @@ class Session:
             return float(queues[port.unit][rows[port.name]]) / full if port.name in rows and full else 0.0
 
         return {
-            "count": self.count,
-            "asked": self.asked,
             "now": self.now_ps / PICOSECONDS_A_SECOND,
             "busy": self.now_ps < self.target_ps,
-            "shown": self.shown,
-            "said": self.said,
             "down": [
                 link["name"]
                 for link, *both in zip(self.links, self.lines[::2], self.lines[1::2], strict=True)

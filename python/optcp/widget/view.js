@@ -103,10 +103,10 @@ function render({ model, el }) {
   for (const name of ["quantity", "compare"]) part(name).addEventListener("change", drawCurves);
 
   const answered = () => {
-    const { now, busy, asked } = frame();
+    const { now, busy, asked, said } = frame();
     drawNetwork();
     drawState();
-    if (playing && now >= network.stop) play(false);
+    if (playing && (said || now >= network.stop)) play(false);
     else if (playing && asked === "advance") requestAnimationFrame(advance);
     else if (!playing && busy) model.send({ ask: "continue" });
   };

@@ -86,7 +86,7 @@ class NetworkWidget(anywidget.AnyWidget):  # type: ignore[misc] # pyproject.toml
         """Return the picture as an image that a living widget hides."""
         svg = base64.b64encode(picture(self.session).encode()).decode()
         source = f"data:image/svg+xml;base64,{svg}"
-        alt = html.escape(f"Network and curves at {self.session.run.now:g} s")
+        alt = html.escape(f"Network and curves at {self.frame['now']:g} s")
         return {"text/html": f'<img class="{self.still_class}" alt="{alt}" src="{source}">', "text/plain": alt}
 
 
