@@ -9,6 +9,7 @@ import importlib
 import importlib.util
 import inspect
 import sys
+import traceback
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -78,7 +79,8 @@ class CongestionControl(_core.CongestionControl):
     the current directory, and among installed modules. Each connection has a separate object, and a fork of the run
     copies it. With ``python-paced:MODULE.CLASS``, connections are paced and :meth:`on_delivery` is called.
 
-    Windows are in bytes, rates in bytes per second, counts in segments and times in integer picoseconds.
+    Windows are in bytes, rates in bytes per second, counts in segments and times in integer picoseconds. They are known
+    from the first hook on, not yet in ``__init__``.
 
     Examples
     --------
@@ -92,8 +94,9 @@ class CongestionControl(_core.CongestionControl):
     """Whether the slow start of the connection applies. Otherwise ``ack.counted`` equals ``ack.acked``."""
 
     def on_ack(self, ack: _core.Ack) -> None:
-        """Grow ``cwnd`` for an ACK of new data outside recovery, after slow start.
+        """Grow ``cwnd`` for an ACK of new data outside recovery.
 
+        Slow start has already grown it: ``ack.counted`` is 0 for ACKs of which slow start has used all segments.
         Without an override, slow start and Reno apply, or nothing if :meth:`on_delivery` is overridden.
         """
 
@@ -104,6 +107,7 @@ class CongestionControl(_core.CongestionControl):
         """Return the new ssthresh when a recovery starts or the RTO fires.
 
         ``cwnd`` follows ssthresh as ``rate_reduction`` defines. ``None`` keeps ssthresh, and in a recovery also cwnd.
+        The method cannot set ``cwnd`` or ``ssthresh`` itself.
 
         Parameters
         ----------
@@ -205,6 +209,10 @@ def find(name: str, scenario: Path) -> tuple[type[CongestionControl], str]:
         ]
         wrong = "is no subclass of optcp.CongestionControl" if found is not None else "does not exist"
         raise InputError(f"class `{class_name}` of module `{module_name}` {wrong}; {nearest(class_name, classes)}")
+    hooks = [key for key in vars(CongestionControl) if key.startswith("on_")]
+    for key in vars(found):
+        if key.startswith("on_") and key not in hooks:
+            raise InputError(f"`{name}` has the unknown hook `{key}`; {nearest(key, hooks)}")
     try:
         found()
     except Exception as error:
@@ -270,11 +278,10 @@ def _digest(found: type, module: ModuleType) -> str:
 
 
 def _described(error: Exception) -> str:
-    """Return type, message and line of an exception."""
-    line = getattr(error, "lineno", None)
-    if line is None and error.__traceback__ is not None:
-        trace = error.__traceback__
-        while trace.tb_next is not None:
-            trace = trace.tb_next
-        line = trace.tb_lineno
-    return f"{type(error).__name__}: {error}" + ("" if line is None else f" (line {line})")
+    """Return type and message of an exception, and its line in the user's code."""
+    message = f"{type(error).__name__}: {error}"
+    frame = traceback.extract_tb(error.__traceback__)[-1]
+    # A SyntaxError states its line.
+    if isinstance(error, SyntaxError) or frame.filename == __file__:
+        return message
+    return f"{message} ({Path(frame.filename).name}, line {frame.lineno})"

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import difflib
+import traceback
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
-    from pathlib import Path
 
 
 MOST_NAMES = 30
@@ -74,3 +75,18 @@ def listed(names: Sequence[str], most: int) -> str:
     quoted = any("," in name for name in names)
     shown = [repr(name) if quoted else name for name in names[:most]]
     return ", ".join(shown) + (f", ... ({len(names)} in all)" if len(names) > most else "")
+
+
+def told(error: BaseException) -> str:
+    """Return the message of an error in a run; with its traceback if Python code of the user raised it."""
+    message = str(error) or type(error).__name__
+    notes: list[str] = getattr(error, "__notes__", [])
+    if not notes:
+        return message
+    package = str(Path(__file__).parent)
+    # The front end, which calls the simulator, has the first frames.
+    frames = traceback.extract_tb(error.__traceback__)
+    last = max((number for number, frame in enumerate(frames) if frame.filename.startswith(package)), default=-1)
+    return "".join(
+        [f"{type(error).__name__}: {message}\n", *traceback.format_list(frames[last + 1 :]), "\n".join(notes)]
+    )

@@ -84,6 +84,26 @@ class NotANumber(optcp.CongestionControl):
         self.cwnd = float("nan")
 
 
+class Text(optcp.CongestionControl):
+    def on_loss(self, basis):
+        return "half"
+
+
+class Truth(optcp.CongestionControl):
+    def on_loss(self, basis):
+        return True
+
+
+class Assigns(optcp.CongestionControl):
+    def on_loss(self, basis):
+        self.ssthresh = basis / 2
+
+
+class Misspelt(optcp.CongestionControl):
+    def on_los(self, basis):
+        return basis / 2
+
+
 class Unpaced(optcp.CongestionControl):
     def on_delivery(self, delivery):
         self.cwnd = 10 * self.mss
@@ -176,7 +196,7 @@ def test_copa_keeps_a_short_queue():
 def test_exception_ends_the_run_with_its_traceback_and_time():
     with pytest.raises(ZeroDivisionError, match="on purpose") as raised:
         world(here("Wrong")).run(5)
-    assert raised.value.__notes__[0].startswith("raised by a congestion control at 2.0")
+    assert raised.value.__notes__[0].startswith(f"raised by {__name__}.Wrong.on_ack at 2.0")
     assert "in on_ack" in "".join(traceback.format_exception(raised.value))
     run = world(here("Wrong")).start(5)
     with pytest.raises(ZeroDivisionError):
@@ -203,8 +223,9 @@ def test_window_that_is_no_number_is_an_error():
         ("python:congestion_controls.Cubc", "did you mean 'Cubic'"),
         ("python:nowhere.Class", "there is no module `nowhere` next to the scenario"),
         ("python:optcp.Scenario", "is no subclass of optcp.CongestionControl"),
-        ("python:broken.Class", r"SyntaxError: .* \(line 2\)"),
-        ("python:raising.Class", r"`raising.Class\(\)` raises KeyError: 'x' \(line 4\)"),
+        ("python:broken.Class", r"SyntaxError: .* \(broken.py, line 2\)"),
+        ("python:raising.Class", r"`raising.Class\(\)` raises KeyError: 'x' \(raising.py, line 4\)"),
+        (here("Misspelt"), "has the unknown hook `on_los`; did you mean 'on_loss'"),
         (here("Unpaced"), "has `on_delivery`: write `python-paced:"),
         ("python-paced:congestion_controls.Copa", 'needs `recovery = "sack"`'),
     ],
@@ -219,6 +240,30 @@ def test_errors_of_scenarios_name_the_fault(congestion, message, tmp_path, monke
     with pytest.raises(optcp.ScenarioError) as raised:
         world(congestion)
     assert re.search(message, " ".join(str(raised.value).replace("│", " ").split()))
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("Text", "returned <class 'str'>: expected ssthresh in bytes, or None"),
+        ("Truth", "returned <class 'bool'>: expected ssthresh in bytes, or None"),
+        ("Assigns", "sets cwnd or ssthresh: return the new ssthresh instead"),
+    ],
+)
+def test_wrong_result_of_a_hook_is_an_error(name, message):
+    with pytest.raises((TypeError, ValueError), match=message) as raised:
+        world(here(name)).run(5)
+    assert f"{name}.on_loss at " in raised.value.__notes__[0]
+
+
+def test_command_shows_where_a_hook_failed(tmp_path, command):
+    (tmp_path / "w.toml").write_text(WORLD.format(profile="rfc", congestion="python:wrong.Class"))
+    (tmp_path / "wrong.py").write_text(
+        "import optcp\nclass Class(optcp.CongestionControl):\n    def on_loss(self, basis):\n        return basis / 0\n"
+    )
+    result = command("run", "w.toml", "--out", "out", status=1)
+    for part in ("ZeroDivisionError", "wrong.py", "line 4", "in on_loss", "raised by wrong.Class.on_loss at"):
+        assert part in result.stderr
 
 
 def test_function_without_address_is_refused():

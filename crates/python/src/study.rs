@@ -10,6 +10,7 @@ use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
+use crate::congestion::caught;
 use crate::run::named_engine;
 use crate::scenario::Scenario;
 use crate::table::dictionaries;
@@ -64,13 +65,12 @@ pub(crate) fn run_block<'py>(
             Ok(())
         }
     };
-    py.detach(|| optcp_store::run_block(block, options, &cancel, &mut write)).map_err(
-        |failure| match failure {
-            Failure::Cancelled => Cancelled::new_err("the runs were cancelled"),
-            Failure::Table(error) => PyRuntimeError::new_err(error.to_string()),
-            Failure::Files(error) => PyOSError::new_err(error.to_string()),
-        },
-    )?;
+    let run = || optcp_store::run_block(block, options, &cancel, &mut write);
+    py.detach(|| caught(run))?.map_err(|failure| match failure {
+        Failure::Cancelled => Cancelled::new_err("the runs were cancelled"),
+        Failure::Table(error) => PyRuntimeError::new_err(error.to_string()),
+        Failure::Files(error) => PyOSError::new_err(error.to_string()),
+    })?;
     Ok(files.into_iter().map(|file| (file.path, PyBytes::new(py, &file.content))).collect())
 }
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 from optcp import _core
-from optcp.errors import Interrupted, RunFailed
+from optcp.errors import Interrupted, RunFailed, told
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -234,4 +234,4 @@ def _raise_failure(future: Future[None], job: Job) -> None:
     error = future.exception()
     if error is not None:
         # A panic of the simulator is a BaseException, but for the user it is a failed run.
-        raise RunFailed(f"{job.label}: {str(error) or type(error).__name__}") from error
+        raise RunFailed(f"{job.label}: {told(error)}") from error

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from optcp import _core
-from optcp.errors import InputError, RunFailed
+from optcp.errors import InputError, RunFailed, told
 from optcp.scenarios import topologies
 from optcp.study.pool import WAIT_S
 
@@ -105,7 +105,7 @@ def made(version: str, packed: bytes) -> list[tuple[Any, float]]:
         except (KeyboardInterrupt, SystemExit, InputError):
             raise
         except BaseException as error:  # noqa: BLE001 - a panic of the simulator is one, and cannot be pickled
-            raise RunFailed(f"{label}: {str(error) or type(error).__name__}") from None
+            raise RunFailed(f"{label}: {told(error)}") from None
     return answers
 
 

@@ -11,9 +11,9 @@ use optcp_scenario::external::{
 };
 use optcp_units::Time;
 use pyo3::PyClass;
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyTuple};
+use pyo3::types::{PyBool, PyDict, PyTuple};
 
 use compiled::Compiled;
 
@@ -350,10 +350,8 @@ struct Controller {
 struct Raised(PyErr);
 
 /// Ends the run with an exception. [`caught`] returns it.
-fn raise(py: Python<'_>, error: PyErr, connection: Option<&Connection>) -> ! {
-    if let Some(connection) = connection {
-        let now_s = Time::from_ps(connection.now_ps.cast_unsigned()).as_secs_f64();
-        let note = format!("raised by a congestion control at {now_s} s of simulated time");
+fn raise(py: Python<'_>, error: PyErr, note: Option<String>) -> ! {
+    if let Some(note) = note {
         // Without the note, the exception is still complete.
         let _ = error.value(py).call_method1("add_note", (note,));
     }
@@ -368,6 +366,22 @@ pub(crate) fn caught<T>(run: impl FnOnce() -> T) -> PyResult<T> {
     })
 }
 
+/// Returns an error if a hook changed a window that it cannot set.
+fn hook_keeps(hook: Hook, before: &Connection, after: &Connection) -> PyResult<()> {
+    let expected = match hook {
+        Hook::OnLoss | Hook::OnEcn => "return the new ssthresh instead",
+        Hook::OnRestart | Hook::OnSave => "it cannot change the window",
+        Hook::OnAck | Hook::OnDelivery | Hook::OnRto | Hook::OnRecovered | Hook::OnUndo => {
+            return Ok(());
+        }
+    };
+    let windows = |one: &Connection| (one.cwnd.to_bits(), one.ssthresh.to_bits());
+    if windows(before) == windows(after) {
+        return Ok(());
+    }
+    Err(PyValueError::new_err(format!("sets cwnd or ssthresh: {expected}")))
+}
+
 impl Controller {
     /// Returns the compiled function of a hook, if it is one.
     fn compiled(&self, hook: Hook) -> Option<Compiled> {
@@ -375,6 +389,12 @@ impl Controller {
             Some(Implementation::Compiled(compiled)) => Some(compiled),
             _ => None,
         }
+    }
+
+    /// Returns class and hook, for messages.
+    fn title(&self, hook: Hook) -> String {
+        let name = Hook::ALL.iter().find(|(one, _)| *one == hook).map_or("", |(_, name)| name);
+        format!("{}.{name}", self.class.name)
     }
 
     /// Calls the method of a hook.
@@ -392,8 +412,14 @@ impl Controller {
             object.borrow_mut().0 = *connection;
             let called = arguments(py, methods)
                 .and_then(|arguments| result(method.bind(py).call1(arguments.bind(py))?));
-            *connection = object.borrow().0;
-            called.unwrap_or_else(|error| raise(py, error, Some(connection)))
+            let before = std::mem::replace(connection, object.borrow().0);
+            let checked =
+                called.and_then(|value| hook_keeps(hook, &before, connection).map(|()| value));
+            checked.unwrap_or_else(|error| {
+                let at_s = Time::from_ps(connection.now_ps.cast_unsigned()).as_secs_f64();
+                let note = format!("raised by {} at {at_s} s of simulated time", self.title(hook));
+                raise(py, error, Some(note))
+            })
         })
     }
 
@@ -414,7 +440,14 @@ impl Controller {
         }
         let arguments = |py: Python<'_>, _: &Methods| Ok(PyTuple::new(py, [basis])?.unbind());
         self.call(hook, connection, arguments, |result| {
-            let bytes: Option<f64> = result.extract()?;
+            let bytes: Option<f64> = match result.is_instance_of::<PyBool>() {
+                true => Err(PyTypeError::new_err(())),
+                false => result.extract(),
+            }
+            .map_err(|_| {
+                let got = result.get_type();
+                PyTypeError::new_err(format!("returned {got}: expected ssthresh in bytes, or None"))
+            })?;
             bytes.map(|bytes| window("ssthresh", bytes)).transpose()
         })
     }
