@@ -34,6 +34,8 @@ pub struct Tcb {
     pub(crate) pacer: Pacer,
     /// `true`: departure times matter, for pacing or delivery rates.
     pub(crate) times_departures: bool,
+    /// `true`: congestion control needs the time of each input.
+    tells_time: bool,
     /// Value of the sender's clock at time zero.
     pub(crate) clock_phase: Duration,
     pub(crate) window: Window,
@@ -95,6 +97,7 @@ impl Tcb {
             timer: RetransmissionTimer::new(&config, clock_phase),
             times_departures: config.pacing != Pacing::None || config.congestion.wants_rates(),
             pacer: Pacer::new(config.pacing_burst),
+            tells_time: config.congestion.wants_times(),
             clock_phase,
             window,
             mss,
@@ -292,10 +295,12 @@ impl Tcb {
         self.window.ssthresh = half.max(2.0 * self.mss());
     }
 
-    /// Notifies congestion control of the current time.
-    #[inline]
+    /// Notifies congestion control of the current time, if it needs it.
+    #[inline(always)]
     pub(crate) fn tell_time(&mut self, now: Time) {
-        self.congestion.at(now, &self.window, self.mss);
+        if self.tells_time {
+            self.congestion.at(now, &self.window, self.mss);
+        }
     }
 
     /// Notifies congestion control of an RTO.

@@ -95,6 +95,9 @@ pub trait Controller: Clone + Sized {
     /// `true`: needs one-way delays, which require timestamps.
     const WANTS_DELAYS: bool = false;
 
+    /// `true`: needs the time of each input, through `at`.
+    const WANTS_TIMES: bool = false;
+
     /// ECN feedback that it needs.
     const ECN: NeedsEcn = NeedsEcn::Nothing;
 
@@ -120,7 +123,7 @@ pub trait Controller: Clone + Sized {
     /// Returns the state at the start of a connection.
     fn new(keys: &Self::Keys, start: Start) -> Self;
 
-    /// Called at each ACK, timer and restart, with the current time, before all other calls.
+    /// Called at each ACK, timer and restart, with the current time, before all other calls, if the controller needs it.
     fn at(&mut self, _now: Time, _window: &Window, _mss: f64) {}
 
     /// Called before the first data: the RTT of the SYN, passed to `observe`, is not a data RTT.

@@ -115,6 +115,12 @@ macro_rules! controllers {
                 match self { $( $(#[$attr])* Self::$Controller => $Controller::WANTS_DELAYS, )+ }
             }
 
+            /// Returns whether it uses the time of each input.
+            #[must_use]
+            pub const fn wants_times(self) -> bool {
+                match self { $( $(#[$attr])* Self::$Controller => $Controller::WANTS_TIMES, )+ }
+            }
+
             /// Returns the ECN feedback that it needs.
             #[must_use]
             pub const fn needs_ecn(self) -> NeedsEcn {
@@ -212,7 +218,7 @@ controllers! { $
 /// [`Controller`] methods of the selected control.
 impl CongestionControl {
     /// See [`Controller::at`].
-    #[inline]
+    #[inline(never)]
     pub fn at(&mut self, now: Time, window: &Window, mss: f64) {
         each!(self, it => it.at(now, window, mss));
     }

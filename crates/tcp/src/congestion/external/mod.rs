@@ -99,6 +99,7 @@ impl<const PACED: bool> Controller for External<PACED> {
 
     const WANTS_RATES: bool = PACED;
     const PACES: bool = PACED;
+    const WANTS_TIMES: bool = true;
 
     fn new(keys: &ExternalKeys, start: Start) -> Self {
         let class = keys.class.as_ref();
