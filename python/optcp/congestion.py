@@ -150,7 +150,7 @@ class Compiled:
         self._owner = owner
 
 
-def compiled(function: object) -> Any:  # noqa: ANN401 (it takes the place of a method)
+def compiled(function: object) -> Any:  # noqa: ANN401 - a method in the eyes of a type checker
     """Return a compiled function as a hook.
 
     The simulator calls it by its address and cannot check its signature: an error there may end the process.
@@ -266,6 +266,9 @@ def _from_file(name: str, file: Path) -> ModuleType:
 
 def _digest(found: type, module: ModuleType) -> str:
     """Return the digest of the file of a class, or of its source in a notebook."""
+    known: str | None = getattr(module, "__optcp_sha256__", None)
+    if known is not None:
+        return known
     file = getattr(module, "__file__", None)
     if file is not None and module.__name__ != "__main__":
         return hashlib.sha256(Path(file).read_bytes()).hexdigest()

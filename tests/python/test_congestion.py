@@ -2,7 +2,6 @@
 
 import ctypes
 import re
-import shutil
 import subprocess
 import traceback
 from pathlib import Path
@@ -12,6 +11,7 @@ import pytest
 from numba import carray, cfunc, float64, types, void
 
 import optcp
+from link_program import NEEDS_CC
 from optcp.congestion import ACK, CONNECTION, compiled
 from optcp.errors import InputError
 
@@ -142,7 +142,7 @@ def test_class_equals_built_in_control_event_by_event(engine, profile, more, bui
     assert records(world(own, more, profile), engine) == records(world(built_in, more, profile))
 
 
-@pytest.mark.skipif(shutil.which("cc") is None, reason="there is no C compiler")
+@NEEDS_CC
 def test_functions_of_c_equal_built_in_control(tmp_path, monkeypatch):
     (tmp_path / "hooks.c").write_text(C)
     subprocess.run(["cc", "-shared", "-fPIC", "-o", "hooks.so", "hooks.c", "-lm"], cwd=tmp_path, check=True)

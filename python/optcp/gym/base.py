@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import abc
 import copy
 from typing import TYPE_CHECKING, Any, Self
 
@@ -25,7 +26,7 @@ MOST = 1e9
 """Upper bound of observed values without a physical bound; larger values are observed as this bound."""
 
 
-class LiveEnv(gymnasium.Env):  # type: ignore[misc] # pyproject.toml excludes the types of an optional library
+class LiveEnv(gymnasium.Env, abc.ABC):  # type: ignore[misc] # pyproject.toml excludes the types of an optional library
     """Environment over a live run; subclasses define spaces, actions, observations and rewards.
 
     The constructor simulates the scenario until ``start``, once per seed and without observations. Each episode
@@ -134,21 +135,21 @@ class LiveEnv(gymnasium.Env):  # type: ignore[misc] # pyproject.toml excludes th
         """Simulate everything before a time."""
         self.run.advance(_text(until_ps))
 
+    @abc.abstractmethod
     def _begin(self) -> None:
         """Prepare an episode."""
-        raise NotImplementedError
 
+    @abc.abstractmethod
     def _act(self, action: Any) -> None:  # noqa: ANN401 - an element of the action space
         """Apply an action now."""
-        raise NotImplementedError
 
+    @abc.abstractmethod
     def _observation(self) -> NDArray[np.float32]:
         """Return the observation of the last interval."""
-        raise NotImplementedError
 
+    @abc.abstractmethod
     def _reward(self) -> float:
         """Return the reward of the last interval."""
-        raise NotImplementedError
 
 
 def bounded(values: NDArray[Any]) -> NDArray[np.float32]:
