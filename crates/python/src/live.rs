@@ -3,7 +3,9 @@
 use std::sync::{Mutex, MutexGuard};
 
 use numpy::IntoPyArray;
-use optcp_runs::{Condition, LiveRun as Live, Phase, PortId, PortState, RunOptions};
+use optcp_runs::{
+    Cancelled as Stopped, Condition, LiveRun as Live, Phase, PortId, PortState, RunOptions,
+};
 use optcp_units::{Duration, Time};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -75,6 +77,23 @@ impl LiveRun {
         f(state.as_mut().ok_or_else(ended)?)
     }
 
+    /// Advances the run without the GIL. It ends if a signal or a hook interrupts it.
+    fn drive<T: Send>(
+        &self,
+        py: Python<'_>,
+        advance: impl FnOnce(&mut Live, &mut dyn FnMut(Time) -> bool) -> Result<T, Stopped> + Send,
+    ) -> PyResult<T> {
+        let mut held = self.lock()?;
+        let run = &mut held.as_mut().ok_or_else(ended)?.run;
+        let mut raised = None;
+        let reached = py.detach(|| caught(|| advance(run, &mut until_signal(&mut raised))));
+        let reached = reached.and_then(|result| result.map_err(|_| cancelled(raised)));
+        if reached.is_err() {
+            *held = None;
+        }
+        reached
+    }
+
     fn take(&self) -> PyResult<State> {
         self.lock()?.take().ok_or_else(ended)
     }
@@ -109,20 +128,7 @@ impl LiveRun {
 
     /// Simulates everything before a time. The run ends if a signal interrupts it.
     fn advance(&self, py: Python<'_>, until_ps: u64) -> PyResult<()> {
-        let mut held = self.lock()?;
-        let run = &mut held.as_mut().ok_or_else(ended)?.run;
-        let mut raised = None;
-        let until = Time::from_ps(until_ps);
-        let mut go_on = until_signal(&mut raised);
-        let reached = py.detach(|| caught(|| run.advance_while(until, &mut go_on)));
-        drop(go_on);
-        let failure = match reached {
-            Ok(Ok(())) => return Ok(()),
-            Ok(Err(_)) => cancelled(raised),
-            Err(error) => error,
-        };
-        *held = None;
-        Err(failure)
+        self.drive(py, |run, go_on| run.advance_while(Time::from_ps(until_ps), go_on))
     }
 
     /// Advances until a condition holds, or to a time. Returns the name of the condition and the time of its
@@ -137,28 +143,20 @@ impl LiveRun {
         rto: Option<u64>,
         queue: Option<(usize, u64)>,
     ) -> PyResult<Option<(&'static str, u64)>> {
-        let mut held = self.lock()?;
-        let run = &mut held.as_mut().ok_or_else(ended)?.run;
-        let all = [
-            completed.map(|flow| ("completed", Condition::Completed(flow))),
-            dropped
-                .map(|more| ("dropped", Condition::Dropped(run.counts().dropped_in_all() + more))),
-            rto.map(|more| ("rto", Condition::Timeouts(run.timeouts() + more))),
-            queue.map(|(port, packets)| ("queue", Condition::Queue(PortId::at(port), packets))),
-        ];
+        let all = self.with(|State { run, .. }| {
+            let dropped = dropped.map(|more| run.counts().dropped_in_all() + more);
+            let timeouts = rto.map(|more| run.timeouts() + more);
+            Ok([
+                completed.map(|flow| ("completed", Condition::Completed(flow))),
+                dropped.map(|count| ("dropped", Condition::Dropped(count))),
+                timeouts.map(|count| ("rto", Condition::Timeouts(count))),
+                queue.map(|(port, packets)| ("queue", Condition::Queue(PortId::at(port), packets))),
+            ])
+        })?;
         let (names, conditions): (Vec<_>, Vec<_>) = all.into_iter().flatten().unzip();
-        let mut raised = None;
         let until = Time::from_ps(until_ps);
-        let mut go_on = until_signal(&mut raised);
-        let found = py.detach(|| caught(|| run.advance_until(until, &conditions, &mut go_on)));
-        drop(go_on);
-        let failure = match found {
-            Ok(Ok(found)) => return Ok(found.map(|(index, at)| (names[index], at.as_ps()))),
-            Ok(Err(_)) => cancelled(raised),
-            Err(error) => error,
-        };
-        *held = None;
-        Err(failure)
+        let found = self.drive(py, |run, go_on| run.advance_until(until, &conditions, go_on))?;
+        Ok(found.map(|(index, at)| (names[index], at.as_ps())))
     }
 
     /// Returns names and groups of the TCP connections.

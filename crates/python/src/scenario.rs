@@ -8,8 +8,8 @@ use optcp_runs::RunOptions;
 use optcp_scenario::ecmp_paths;
 use optcp_scenario::external::Class;
 use optcp_scenario::{
-    Graph, GraphFibre, GraphFibres, GraphLink, Library, LinkRisks, LinkValues, Matrix, Reference,
-    ReferenceResolver, Rows, Values, WarningKind,
+    FibreRow, Graph, GraphFibre, GraphFibres, GraphLink, Library, LinkRisks, LinkValues, Matrix,
+    Reference, ReferenceResolver, Rows, Values, WarningKind,
 };
 use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
@@ -71,22 +71,12 @@ impl ReferenceResolver for Beside {
     }
 
     fn fibres(&self, reference: Reference<'_>) -> Result<GraphFibres, String> {
-        type Name = Option<String>;
-        type Fibres = Vec<([String; 2], Name, Option<u64>, Option<u64>, Name, Option<u32>)>;
         let (kind, name) = kind_and_name(reference);
         self.ask(|py, scenario| {
             let topologies = py.import("optcp.scenarios.topologies")?;
             let found = topologies.call_method1("fibres", (kind, name, scenario))?;
-            let (fibres, paths): (Fibres, _) = found.extract()?;
-            let fibre = |(ends, name, delay_ps, length_mm, duct, wavelengths)| GraphFibre {
-                ends,
-                name,
-                delay_ps,
-                length_mm,
-                duct,
-                wavelengths,
-            };
-            Ok((fibres.into_iter().map(fibre).collect(), paths))
+            let (fibres, paths): (Vec<FibreRow>, _) = found.extract()?;
+            Ok((fibres.into_iter().map(GraphFibre::from).collect(), paths))
         })
     }
 

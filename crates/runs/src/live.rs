@@ -142,12 +142,10 @@ impl LiveRun {
     /// Returns name and group of each TCP connection, by number.
     pub fn flows(&self) -> impl Iterator<Item = (&str, &str)> {
         let plan = self.plan();
-        let named = |flow: &FlowId| {
+        FlowId::all().take(self.world.blueprint.flows.len()).map(|flow| {
             let flow = &plan.flows[flow.index()];
             (flow.name.as_str(), plan.groups[flow.group].as_str())
-        };
-        let flows = FlowId::all().take(self.world.blueprint.flows.len());
-        flows.collect::<Vec<_>>().into_iter().map(move |flow| named(&flow))
+        })
     }
 
     /// Returns the state of a TCP connection.

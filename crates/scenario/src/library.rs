@@ -85,6 +85,16 @@ pub struct GraphFibre {
     pub wavelengths: Option<u32>,
 }
 
+/// Fibre as the front ends pass it: the fields of [`GraphFibre`] in order.
+pub type FibreRow =
+    ([String; 2], Option<String>, Option<u64>, Option<u64>, Option<String>, Option<u32>);
+
+impl From<FibreRow> for GraphFibre {
+    fn from((ends, name, delay_ps, length_mm, duct, wavelengths): FibreRow) -> Self {
+        GraphFibre { ends, name, delay_ps, length_mm, duct, wavelengths }
+    }
+}
+
 /// Fibres of a network, and for each link the path over them as names. A path is empty for the shortest one, and
 /// `None` for a link without fibres.
 pub type GraphFibres = (Vec<GraphFibre>, Vec<Option<Vec<String>>>);

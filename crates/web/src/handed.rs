@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use optcp_scenario::{
-    Graph, GraphFibre, GraphFibres, GraphLink, LinkRisks, LinkValues, Matrix, Reference,
+    FibreRow, Graph, GraphFibre, GraphFibres, GraphLink, LinkRisks, LinkValues, Matrix, Reference,
     ReferenceResolver, Rows, Values,
 };
 use serde::Deserialize;
@@ -22,12 +22,8 @@ type Network = (
     Vec<String>,
 );
 
-/// Fibres as returned by `optcp.scenarios.topologies.fibres`: ends, name, delay in picoseconds, length in
-/// millimetres, duct and number of wavelengths. The path of each link follows.
-type Fibres = (
-    Vec<([String; 2], Option<String>, Option<u64>, Option<u64>, Option<String>, Option<u32>)>,
-    Vec<Option<Vec<String>>>,
-);
+/// Fibres as returned by `optcp.scenarios.topologies.fibres`, and the path of each link.
+type Fibres = (Vec<FibreRow>, Vec<Option<Vec<String>>>);
 
 /// Contents of files and collections, by the names that scenarios use.
 #[derive(Default, Deserialize)]
@@ -84,15 +80,7 @@ impl ReferenceResolver for Handed {
 
     fn fibres(&self, reference: Reference<'_>) -> Result<GraphFibres, String> {
         let (fibres, paths) = found(&self.fibres, text(reference))?;
-        let fibre = |(ends, name, delay_ps, length_mm, duct, wavelengths)| GraphFibre {
-            ends,
-            name,
-            delay_ps,
-            length_mm,
-            duct,
-            wavelengths,
-        };
-        Ok((fibres.into_iter().map(fibre).collect(), paths))
+        Ok((fibres.into_iter().map(GraphFibre::from).collect(), paths))
     }
 
     fn matrix(&self, file: &str) -> Result<Matrix, String> {
