@@ -401,6 +401,9 @@ class LiveRun:
     def flow(self, number: int) -> FlowState:
         """Return the state of a TCP connection."""
 
+    def path(self, number: int, acks: bool) -> list[int]:
+        """Return the numbers of the ports that data or ACKs of a TCP connection would visit now."""
+
     def set_cwnd(self, number: int, cwnd_bytes: float) -> None:
         """Set cwnd and ssthresh of a TCP connection."""
 

@@ -143,6 +143,7 @@ def test_every_scenario_key_is_documented(program):
         "Reverse": "[[links]]",
         "EachWay": "[[protection]]",
         "HelloEntry": "[[protection]]",
+        "CommandEntry": "[[protection]]",
         "FibreEntry": "[optical]",
     }
     parts |= {"ReverseBursts": "[[bursts]]", "SizesTable": "sizes", "WriteEntry": "[[flows]]", "PairsTable": "pairs"}

@@ -354,6 +354,119 @@ def test_policy_reports_failures_that_it_causes():
     assert policy.seen == [(3.02, "A->B"), (3.04, "A->C")]
 
 
+PROTECTED = """
+stop = "4 s"
+nodes = [{ names = ["A", "B", "C"] }]
+links = [{ chains = [["A", "B"], ["A", "C", "B"]], rate = "10 Mbps", delay = "5 ms", queue = "20 packets" }]
+flows = [{ group = "g", path = ["A", "B"], tcp = "rfc" }]
+
+[[protection]]
+flows = "g"
+link = ["A", "B"]
+backup = ["A", "C", "B"]
+switch_delay = "10 ms"
+revert = "electrical"
+"""
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_commands_equal_those_of_scenario(engine):
+    run = optcp.Scenario.parse(PROTECTED).start(digest=True, engine=engine)
+    working, backup = (["A->B"], ["B->A"]), (["A->C", "C->B"], ["B->C", "C->A"])
+    for time, protection, command, before, after in (
+        ("1 s", "g", "forced-switch", working, backup),
+        ("2 s", 0, "clear", backup, working),
+    ):
+        run.advance(time)
+        assert (run.path("g/A/0"), run.path("g/A/0", acks=True)) == before
+        run.command(protection, command)
+        run.advance(run.now + 1e-9)
+        assert (run.path("g/A/0"), run.path("g/A/0", acks=True)) == after
+    written = PROTECTED + 'commands = [{ at = "1 s", command = "forced-switch" }, { at = "2 s", command = "clear" }]'
+    finished = run.finish()
+    assert digests(finished) == digests(optcp.Scenario.parse(written).run(digest=True, engine=other(engine)))
+    assert [(one["at_ps"], one["to"]) for one in finished.switches] == [
+        (10**12, "backup"),
+        (10**12, "backup"),
+        (2 * 10**12, "working"),
+        (2 * 10**12, "working"),
+    ]
+
+
+def test_commands_to_unknown_protections_are_refused(world):
+    run = optcp.Scenario.parse(PROTECTED).start()
+    for protection, message in (("gg", "did you mean 'g'"), (1, "from 0 to 0")):
+        with pytest.raises(InputError, match=message):
+            run.command(protection, "clear")
+    with pytest.raises(optcp.ScenarioError, match="did you mean `lockout`"):
+        run.command("g", "lock-out")
+    with pytest.raises(InputError, match=r"no \[\[protection\]\]"):
+        world.start().command("g", "clear")
+
+
+FORWARDED = """
+stop = "3 s"
+nodes = [{ names = ["A", "B", "C"] }]
+links = [{ chains = [["A", "B"], ["A", "C", "B"]], rate = "10 Mbps", delay = "5 ms", queue = "20 packets" }]
+failures = [{ link = ["A", "B"], at = "1 s" }]
+flows = [{ group = "g", from = "A", to = "B", tcp = "rfc" }]
+
+[forwarding]
+entries = [
+  { node = "A", to = "B", next = "B" },
+  { node = "B", to = "A", next = "A" },
+CHANGES]
+"""
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_controller_reroutes_after_detection(engine):
+    class Controller:
+        def on_failure(self, run, ports):
+            assert ports == ("A->B", "B->A")
+            run.forward("A", "B", "C > B")
+            run.forward("B", "A", "C > A")
+
+        def on_repair(self, run, ports):
+            raise AssertionError
+
+    run = optcp.Scenario.parse(FORWARDED.replace("CHANGES", "")).start(digest=True, engine=engine)
+    run.follow(Controller(), "2 s", detection="50 ms")
+    assert (run.path("g/A/0"), run.path("g/A/0", acks=True)) == (["A->C", "C->B"], ["B->C", "C->A"])
+    changes = (
+        '{ at = "1.05 s", node = "A", to = "B", next = "C > B" },\n'
+        '{ at = "1.05 s", node = "B", to = "A", next = "C > A" },\n'
+    )
+    planned = optcp.Scenario.parse(FORWARDED.replace("CHANGES", changes)).run(digest=True, engine=other(engine))
+    assert digests(run.finish()) == digests(planned)
+
+
+def test_forwarding_of_routed_network_is_refused(world):
+    with pytest.raises(InputError, match="forwarding"):
+        world.start().forward("A", "C", "B")
+
+
+def test_path_follows_served_queue():
+    run = optcp.Scenario.parse(VOQ).start()
+    assert run.path("g/A/0")[-1] == "A->B"
+    run.schedule("voq", served="backup")
+    run.advance("1 ms")
+    assert run.path("g/A/0")[-2:] == ["A->C", "C->B"]
+
+
+def test_goodput_is_data_over_time(world):
+    run = world.start()
+    run.advance("1 s")
+    before = run.flows
+    assert np.isnan(run.goodput(before)).all()
+    run.add_flow(group="later", path=["A", "B", "C"], tcp="rfc")
+    run.advance("3 s")
+    data = [run.flow("g/A/0").delivered_bytes - before["delivered_bytes"][0], run.flow("later/A/0").delivered_bytes]
+    np.testing.assert_allclose(run.goodput(before), [8 * bytes_ / 2 for bytes_ in data])
+    with pytest.raises(InputError, match="a table that `flows` returned"):
+        run.goodput(run.ports)
+
+
 def test_policy_without_methods_is_refused(world):
     with pytest.raises(InputError, match=r"policy\.on_failure"):
         world.start().follow(object())

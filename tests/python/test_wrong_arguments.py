@@ -25,10 +25,12 @@ WORLD = """
 title = "A short transfer"
 stop = "60 ms"
 parameters = { delay = "1 ms" }
-nodes = [{ names = ["A", "B"] }]
-links = [{ chain = ["A", "B"], rate = "10 Mbps", delay = "$delay", queue = "9 packets" }]
+nodes = [{ names = ["A", "B", "C"] }]
+links = [{ chains = [["A", "B"], ["A", "C", "B"]], rate = "10 Mbps", delay = "$delay", queue = "9 packets" }]
 flows = [{ group = "g", path = ["A", "B"], tcp = "rfc", size = "20 kB", start = "1 ms" }]
 failures = [{ link = ["A", "B"], at = "20 ms" }]
+protection = [{ link = ["A", "B"], flows = "g", backup = ["A", "C", "B"], switch_delay = "5 ms" }]
+forwarding = { entries = [{ node = "A", to = "B", next = "B" }] }
 observe = [
     { name = "good", kind = "goodput", interval = "10 ms" },
     { name = "ends", kind = "completions" },
@@ -178,11 +180,15 @@ RIGHT = {
     "LiveRun.follow": {"policy": Silent(), "until": "30 ms", "detection": "1 ms"},
     "LiveRun.flow": {"name": "g"},
     "LiveRun.port": {"name": "A->B"},
+    "LiveRun.path": {"flow": "g", "acks": True},
+    "LiveRun.goodput": {"since": lambda things: things["LiveRun"].flows},
     "LiveRun.utilisation": {"since": lambda things: things["LiveRun"].ports},
     "LiveRun.change": {"key": "stop", "value": "50 ms"},
     "LiveRun.schedule": {"link": ["A", "B"], "values": ("rate", "5 Mbps")},
     "LiveRun.fail": {"link": ("A", "B")},
     "LiveRun.repair": {"link": ("A", "B")},
+    "LiveRun.command": {"protection": "g", "command": "lockout"},
+    "LiveRun.forward": {"node": "A", "to": "B", "next_node": "C"},
     "LiveRun.add_flow": {"values": ("group", "new")},
     "LiveRun.set_cwnd": {"flow": "g", "cwnd_bytes": 14_600},
     "Study": {

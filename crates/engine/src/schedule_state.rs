@@ -138,6 +138,12 @@ impl ScheduleState {
         }
     }
 
+    /// Returns the number of the path that serves a queue at present.
+    pub(crate) fn served(&self, port: PortId) -> Option<u8> {
+        let Role::Queue(queue) = self.role(port) else { return None };
+        self.queues[queue as usize].served
+    }
+
     /// Returns the number of queues that a port serves at present.
     #[inline]
     pub(crate) fn serves(&self, port: PortId) -> usize {

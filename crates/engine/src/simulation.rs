@@ -254,6 +254,15 @@ impl<O: Observer> Simulation<O> {
         self.model.flow_state(flow)
     }
 
+    /// Returns the ports that data or ACKs of a flow would visit if the network did not change, in service or not.
+    ///
+    /// # Panics
+    /// If there is no such flow.
+    #[must_use]
+    pub fn current_path(&self, flow: FlowId, acks: bool) -> Vec<PortId> {
+        self.model.current_path(flow, acks)
+    }
+
     /// Sets cwnd and ssthresh of a flow in bytes, as [`Sender::set_cwnd`] does.
     ///
     /// # Panics

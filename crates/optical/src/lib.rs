@@ -10,6 +10,7 @@ pub mod switching;
 pub const FAMILIES: &[optcp_units::registry::Family] = &[
     protection::Scheme::FAMILY,
     protection::Revert::FAMILY,
+    protection::Command::FAMILY,
     lightpath::Recovery::FAMILY,
     bundle::Selection::FAMILY,
     burst::AssemblyKind::FAMILY,

@@ -50,7 +50,7 @@ fn decided(
     backup: &[Vec<Outage>],
 ) -> Vec<(u64, usize, Switch)> {
     let points = scheme.points(segment, set_up);
-    decisions(&points, timing, working, backup)
+    decisions(&points, timing, &[], working, backup)
         .into_iter()
         .map(|Decision { at, point, switch }| {
             (at.saturating_since(Time::ZERO).as_ps() / 1_000_000_000, points[point].node, switch)

@@ -171,6 +171,11 @@ impl LiveRun {
         self.with(|state| Ok(FlowState(state.run.flow(number))))
     }
 
+    /// Returns the numbers of the ports that data or ACKs of a flow would visit now.
+    fn path(&self, number: usize, acks: bool) -> PyResult<Vec<usize>> {
+        self.with(|state| Ok(state.run.path(number, acks).collect()))
+    }
+
     /// Sets cwnd and ssthresh of a TCP connection.
     fn set_cwnd(&self, number: usize, cwnd_bytes: f64) -> PyResult<()> {
         self.with(|state| {

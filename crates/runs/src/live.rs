@@ -157,6 +157,15 @@ impl LiveRun {
         self.simulation().flow_state(FlowId::at(number))
     }
 
+    /// Returns the numbers of the ports that data or ACKs of a TCP connection would visit if the network did not
+    /// change.
+    ///
+    /// # Panics
+    /// If there is no connection with this number.
+    pub fn path(&self, number: usize, acks: bool) -> impl Iterator<Item = usize> {
+        self.simulation().current_path(FlowId::at(number), acks).into_iter().map(PortId::index)
+    }
+
     /// Returns the name of each port, by number.
     pub fn ports(&self) -> impl Iterator<Item = String> {
         let plan = self.plan();

@@ -6,7 +6,7 @@ use optcp_units::Time;
 
 /// Returns the plan without what has no effect before `now`. Runs with equal results and one seed are equal until then.
 ///
-/// Scheduled changes without a period, failures and TCP connections may come later, and datagram sources may end later.
+/// Scheduled changes without a period, failures, commands and TCP connections may come later, and datagram sources may end later.
 /// All flows and groups keep their numbers, because events at the same time are ordered by number.
 pub(crate) fn past(plan: &Plan, now: Time) -> Plan {
     let mut plan = plan.clone();
@@ -22,6 +22,9 @@ pub(crate) fn past(plan: &Plan, now: Time) -> Plan {
         for failure in failures.iter_mut().filter(|failure| !failure.is_drawn()) {
             failure.repair = failure.repair.filter(|&repair| repair < now);
         }
+    }
+    for protection in &mut plan.protections {
+        protection.commands.retain(|command| command.at < now);
     }
     for traffic in &mut plan.traffic {
         traffic.until = traffic.until.min(now);

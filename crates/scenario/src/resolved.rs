@@ -15,7 +15,9 @@ use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
 use optcp_net::{Discipline, LossKind, QueueLimit as Length, Setting, Spoils};
+
 use optcp_optical::burst::Assembly;
+use optcp_optical::protection::CommandAt;
 use optcp_tcp::{Config, profile::Profile};
 use optcp_traffic::{FractalRenewal, PacketSize, ProcessKind, SizesKind, Volume};
 
@@ -318,7 +320,12 @@ fn protection(plan: &Plan, entry: &ProtectionPlan) -> Value {
         "revert": entry.revert,
         "wait_to_restore_ps": entry.wait_to_restore.as_ps(),
     });
-    with_optional(always, json!({ "lsps": flows.collect::<Value>() }))
+    let command =
+        |given: &CommandAt| json!({ "at_ps": given.at.as_ps(), "command": given.command });
+    let commands = entry.commands.iter().map(command);
+    let optional =
+        json!({ "lsps": flows.collect::<Value>(), "commands": commands.collect::<Value>() });
+    with_optional(always, optional)
 }
 
 fn entries(plan: &Plan, index: usize) -> Vec<Value> {

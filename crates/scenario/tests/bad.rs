@@ -54,6 +54,7 @@ bad!(
     other_choice,
     pacing,
     path_state,
+    p_cycles,
     paths,
     product_of_units,
     protected_bundles,

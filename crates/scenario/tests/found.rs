@@ -135,6 +135,20 @@ fn backups_avoid_shared_risks() {
     assert!(warnings.iter().any(|one| one.kind.name() == "shared-risk"), "{warnings:?}");
 }
 
+/// A link on the cycle has the rest of it; B-E has two parts of equal length.
+#[test]
+fn p_cycle_protects_links_on_it_and_across_it() {
+    let more = format!(
+        "{}[[protection]]\nflows = \"web\"\nbackup = \"p-cycle\"\ncycle = CYCLE\nswitch_delay = \"1 ms\"\n",
+        flows("path = \"shortest\"")
+    );
+    let found = |cycle: &str| backups(world(&more.replace("CYCLE", cycle)).plan());
+    let hamiltonian = found(r#"["A", "B", "D", "F", "E", "C"]"#);
+    assert_eq!([&hamiltonian[0], &hamiltonian[2]], ["A C E F D B", "E C A B D F"]);
+    assert!(["B A C E", "B D F E"].contains(&hamiltonian[1].as_str()), "{hamiltonian:?}");
+    assert_eq!(found(r#"["E", "F", "D", "B"]"#), ["B D F E", "E B D F"], "A-B is not on the cycle");
+}
+
 #[test]
 fn all_pairs_of_a_group_occur_once() {
     let all =

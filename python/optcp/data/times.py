@@ -37,3 +37,13 @@ def picoseconds(instant: Instant) -> int:
             f"{arguments.shown(instant)}: expected a time from 0 s to {LAST_PS / PICOSECONDS_A_SECOND:.0f} s"
         )
     return found
+
+
+def exact(time_ps: int) -> str:
+    """Return a time in ps as exact text in seconds.
+
+    >>> exact(1_500_000_000_000), exact(1)
+    ('1.5 s', '0.000000000001 s')
+    """
+    whole, rest = divmod(time_ps, 10**12)
+    return f"{whole}.{rest:012d}".rstrip("0").rstrip(".") + " s"

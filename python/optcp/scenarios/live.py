@@ -4,25 +4,23 @@ from __future__ import annotations
 
 import copy
 import tomllib
-from typing import TYPE_CHECKING, Any, NamedTuple
-
-import numpy as np
+from typing import TYPE_CHECKING, Any
 
 from optcp import _core
 from optcp.common import arguments
-from optcp.data.table import PICOSECONDS_A_SECOND, Table
-from optcp.data.times import Instant, picoseconds
-from optcp.errors import InputError, nearest
+from optcp.data.times import Instant, exact, picoseconds
+from optcp.errors import InputError
 from optcp.scenarios.in_force import changed_links
+from optcp.scenarios.live_state import LiveState
+from optcp.scenarios.named import link_of, protections
 from optcp.scenarios.policy import reports
 from optcp.scenarios.run import FreshRun
 from optcp.scenarios.scenario import Scenario
+from optcp.scenarios.stop import Stop
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from types import TracebackType
-
-    from numpy.typing import NDArray
 
     from optcp.scenarios.policy import Policy
 
@@ -31,21 +29,7 @@ MOST_COUNT = 2**32
 """Maximum count in a condition, and maximum window in bytes."""
 
 
-class Stop(NamedTuple):
-    """Reason and time of a stop: see :meth:`LiveRun.advance_until`."""
-
-    condition: str
-    """Name of the condition; "time" if none holds."""
-    time_ps: int
-    """Time of the event after which the condition holds, in ps."""
-
-    @property
-    def time_s(self) -> float:
-        """Time of the event, in s."""
-        return self.time_ps / PICOSECONDS_A_SECOND
-
-
-class LiveRun:
+class LiveRun(LiveState):
     """Run in progress: ``Scenario.start`` and :meth:`fork` create one.
 
     A run is advanced in steps of any length, without an effect on its result. Between steps it can be inspected, forked
@@ -73,31 +57,14 @@ class LiveRun:
 
     def __init__(self, world: Scenario, core: _core.LiveRun) -> None:
         self._world = arguments.one_of(world, Scenario, "world", "a scenario")
-        self._core = arguments.one_of(core, _core.LiveRun, "core", "a run of optcp._core; Scenario.start() makes one")
-        self._name()
-
-    def _name(self) -> None:
-        names, groups = self._core.flow_names()
-        self._flows = {name: number for number, name in enumerate(names)}
-        self._ports = {name: number for number, name in enumerate(self._core.port_names())}
-        distinct = list(dict.fromkeys(groups))
-        codes = np.array([distinct.index(group) for group in groups], dtype=np.uint32)
-        self._groups = codes, distinct
+        super().__init__(
+            arguments.one_of(core, _core.LiveRun, "core", "a run of optcp._core; Scenario.start() makes one")
+        )
 
     @property
     def scenario(self) -> Scenario:
         """Scenario of the run, with all changes so far."""
         return self._world
-
-    @property
-    def now_ps(self) -> int:
-        """Current time in ps: everything before it has been simulated."""
-        return self._core.now_ps
-
-    @property
-    def now(self) -> float:
-        """Current time in s; :attr:`now_ps` is exact."""
-        return self.now_ps / PICOSECONDS_A_SECOND
 
     def advance(self, until: Instant) -> None:
         """Simulate everything before a time, or before the end of the run.
@@ -202,76 +169,6 @@ class LiveRun:
         fork._core = self._core.fork()
         return fork
 
-    def flow(self, name: str) -> _core.FlowState:
-        """Return the state of a flow: attributes with the names of the columns of :attr:`flows`.
-
-        Raises
-        ------
-        InputError
-            If there is no such TCP flow; the message names the nearest.
-        """
-        return self._core.flow(self._flow(name))
-
-    @property
-    def flows(self) -> Table:
-        """State of each TCP flow now.
-
-        Columns: ``time_ps``, ``flow``, ``group``, ``state`` ("waiting", "active" or "finished") and ``phase``. Windows
-        are as in observations of the kind ``tcp``: ``cwnd_bytes``, ``ssthresh_bytes`` and ``flight`` (segments).
-        ``srtt_s`` (NaN before a sample) and ``rto_s`` are timers. ``delivered_bytes`` (in order at the receiver),
-        ``sent``, ``retransmissions`` (segments) and ``rtos`` count from the start of the run.
-        """
-        names = list(self._flows)
-        own = {"flow": (np.arange(len(names), dtype=np.uint32), names), "group": self._groups}
-        return self._table({**own, **self._core.flows()}, len(names))
-
-    @property
-    def ports(self) -> Table:
-        """State of each port now.
-
-        Columns: ``time_ps``, ``port``, ``up`` and ``rate_bps``. ``queue_packets`` and ``queue_bytes`` include the
-        packet in transmission. ``accepted``, ``accepted_bytes``, ``dropped``, ``dropped_bytes`` (at the port or on the
-        link) and ``marked`` count from the start of the run.
-        """
-        return self._read_ports(list(self._ports))
-
-    def port(self, name: str) -> dict[str, Any]:
-        """Return the row of one port in :attr:`ports`.
-
-        Raises
-        ------
-        InputError
-            If there is no such port; the message names the nearest.
-        """
-        self._port(name)
-        return next(iter(self._read_ports([name])))
-
-    def utilisation(self, since: Table) -> NDArray[np.float64]:
-        """Return the utilisation of each port since an earlier reading of :attr:`ports`, shape (ports,).
-
-        Bytes that left the queue, divided by the current rate and the time; NaN if no time has passed.
-
-        Raises
-        ------
-        InputError
-            If the table is no reading of the ports of this run, or a later one.
-        """
-        now, then = self.ports, arguments.one_of(since, Table, "since", "a table that `ports` returned")
-        if len(then) != len(now) or not {"time_ps", "accepted_bytes", "queue_bytes"} <= set(then.columns):
-            raise arguments.refused(since, "since", "a table that `ports` returned")
-
-        def left(table: Table) -> NDArray[Any]:
-            left: NDArray[Any] = table.numbers("accepted_bytes") - table.numbers("queue_bytes").astype(float)
-            return left
-
-        passed_s = now.seconds - then.seconds
-        if (passed_s < 0).any():
-            raise InputError("since: the reading is later than the run")
-        with np.errstate(invalid="ignore", divide="ignore"):
-            share = 8 * (left(now) - left(then)) / (now["rate_bps"] * passed_s)
-        found: NDArray[np.float64] = np.where(passed_s > 0, share, np.nan)
-        return found
-
     def change(self, key: str | Mapping[str, Any], value: object = None) -> None:
         """Change one or several values of the scenario from now on.
 
@@ -319,7 +216,7 @@ class LiveRun:
         ScenarioError
             If there is no such link, or a value is invalid. The run is unchanged.
         """
-        self._schedule([{"link": _link(link), **values}])
+        self._schedule([{"link": link_of(link), **values}])
 
     def fail(self, *link: str) -> None:
         """Let a link fail now: ``run.fail("A", "B")``, or by its name.
@@ -341,6 +238,57 @@ class LiveRun:
         """
         self.schedule(link, state="up")
 
+    def command(self, protection: str | int, command: str) -> None:
+        """Give a command of the operator to a protection now.
+
+        Parameters
+        ----------
+        protection
+            Protected group of flows, or number of the entry in ``[[protection]]``, from zero.
+        command
+            "forced-switch", "manual-switch", "lockout" or "clear".
+
+        Raises
+        ------
+        InputError
+            If there is no such protection.
+        ScenarioError
+            If the command is unknown. The run is unchanged.
+        """
+        entries = tomllib.loads(self._world.to_toml()).get("protection", [])
+        chosen = protections(entries, protection)
+        given = {"at": exact(self.now_ps), "command": command}
+        changed = [
+            {**entry, "commands": [*entry.get("commands", []), given]} if number in chosen else entry
+            for number, entry in enumerate(entries)
+        ]
+        self._continue_as(self._world.set("protection", changed))
+
+    def forward(self, node: str, to: str, next_node: str) -> None:
+        """Change a forwarding entry now, as the controller of a network with ``[forwarding]`` does.
+
+        Parameters
+        ----------
+        node
+            Node with the entry.
+        to
+            Destination.
+        next_node
+            Next node, "A > B" for a fixed sequence of nodes, or "none", as in ``[forwarding]``.
+
+        Raises
+        ------
+        InputError
+            If the scenario has no entries in ``[forwarding]``. Under ``[routing]``, only routers change routes.
+        ScenarioError
+            If a node is unknown. The run is unchanged.
+        """
+        entries = tomllib.loads(self._world.to_toml()).get("forwarding", {}).get("entries")
+        if entries is None:
+            raise InputError("the scenario has no entries in [forwarding]")
+        entry = {"at": exact(self.now_ps), "node": node, "to": to, "next": next_node}
+        self._continue_as(self._world.set("forwarding.entries", [*entries, entry]))
+
     def add_flow(self, **values: object) -> None:
         """Add TCP flows that start now. The past is simulated again.
 
@@ -356,7 +304,7 @@ class LiveRun:
         ScenarioError
             If a value is invalid. The run is unchanged.
         """
-        self._continue_as(self._appended("flows", {"start": _text_of(self.now_ps), **values}))
+        self._continue_as(self._appended("flows", {"start": exact(self.now_ps), **values}))
 
     def set_cwnd(self, flow: str, cwnd_bytes: int) -> None:
         """Set cwnd and ssthresh of a TCP flow now.
@@ -401,22 +349,10 @@ class LiveRun:
         until_ps, now_ps = picoseconds(until), self.now_ps
         if until_ps < now_ps:
             raise InputError(
-                f"cannot advance to {_text_of(until_ps)}: the run is at {_text_of(now_ps)}; "
+                f"cannot advance to {exact(until_ps)}: the run is at {exact(now_ps)}; "
                 "fork a run before the time to which you return"
             )
         return until_ps
-
-    def _flow(self, name: str) -> int:
-        number = self._flows.get(arguments.text(name, "flow"))
-        if number is None:
-            raise InputError(f"there is no TCP flow {arguments.shown(name)}; {nearest(name, self._flows)}")
-        return number
-
-    def _port(self, name: str) -> int:
-        number = self._ports.get(arguments.text(name, "port"))
-        if number is None:
-            raise InputError(f"there is no port {arguments.shown(name)}; {nearest(name, self._ports)}")
-        return number
 
     def _queue(self, queue: tuple[str, int]) -> tuple[int, int]:
         both = arguments.several(queue, "queue", "a port and a number of packets")
@@ -424,19 +360,12 @@ class LiveRun:
             raise arguments.refused(queue, "queue", "a port and a number of packets")
         return self._port(both[0]), arguments.whole(both[1], "queue", 1, MOST_COUNT)
 
-    def _read_ports(self, names: list[str]) -> Table:
-        own = {"port": (np.arange(len(names), dtype=np.uint32), names)}
-        return self._table({**own, **self._core.ports([self._ports[name] for name in names])}, len(names))
-
-    def _table(self, columns: dict[str, Any], rows: int) -> Table:
-        return Table({"time_ps": np.full(rows, self.now_ps, dtype=np.uint64), **columns})
-
     def _appended(self, section: str, entry: Mapping[str, object]) -> Scenario:
         written = tomllib.loads(self._world.to_toml()).get(section, [])
         return self._world.set(section, [*written, dict(entry)])
 
     def _schedule(self, changes: Sequence[Mapping[str, object]]) -> None:
-        at = _text_of(self.now_ps)
+        at = exact(self.now_ps)
         self._continue_as(self._appended("schedules", {"changes": [{"at": at, **change} for change in changes]}))
 
     def _continue_as(self, world: Scenario) -> None:
@@ -450,22 +379,8 @@ class LiveRun:
         self._name()
 
     def _refused(self, shared_ps: int) -> InputError:
-        since = f"from {_text_of(shared_ps)} on" if shared_ps else "from the start"
+        since = f"from {exact(shared_ps)} on" if shared_ps else "from the start"
         return InputError(
-            f"the change would affect the run {since}, and the run is at {_text_of(self.now_ps)}; "
+            f"the change would affect the run {since}, and the run is at {exact(self.now_ps)}; "
             "rates, delays and queue limits of links can change now, and failures, flows and schedules that come later"
         )
-
-
-def _text_of(time_ps: int) -> str:
-    """Return a time in ps as exact text."""
-    whole, rest = divmod(time_ps, 10**12)
-    return f"{whole}.{rest:012d}".rstrip("0").rstrip(".") + " s"
-
-
-def _link(link: str | Sequence[str]) -> str | list[str]:
-    """Return a link as in a scenario: its name, or its two nodes."""
-    if isinstance(link, str):
-        return link
-    parts = arguments.texts(link, "link")
-    return parts[0] if len(parts) == 1 else parts

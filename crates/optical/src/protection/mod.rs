@@ -8,6 +8,7 @@
 //! the decision at each of them (`selector`). Outages are known in advance, so [`decisions`] returns all switchovers as
 //! a list, without an engine.
 
+mod command;
 mod detection;
 mod failure_report;
 mod scheme;
@@ -16,6 +17,7 @@ mod timing;
 
 use optcp_units::Time;
 
+pub use command::{Command, CommandAt};
 pub use detection::Detection;
 pub use scheme::{ProtectedSegment, Revert, Route, Scheme, SetUp, SwitchAction, SwitchPoint};
 pub use selector::Switch;
@@ -32,21 +34,22 @@ pub struct Decision {
     pub switch: Switch,
 }
 
-/// Returns the decisions of all switch points for given outages, in order of time.
+/// Returns the decisions of all switch points for given outages and commands, in order of time.
 ///
-/// `working` and `backup` contain the outages of each link of the segment and of the backup, in order of time and
+/// `commands` are in order of time. `working` and `backup` contain the outages of each link of the segment and of the backup, in order of time and
 /// without overlap.
 #[must_use]
 pub fn decisions(
     points: &[SwitchPoint],
     timing: Timing,
+    commands: &[CommandAt],
     working: &[Vec<Outage>],
     backup: &[Vec<Outage>],
 ) -> Vec<Decision> {
     let mut decisions: Vec<Decision> = Vec::new();
     for (index, point) in points.iter().enumerate() {
         let reports = failure_report::reports_to(point, timing, working, backup);
-        let switches = selector::timeline(timing.reversion, point.set_up, &reports);
+        let switches = selector::timeline(timing.reversion, point.set_up, &reports, commands);
         decisions.extend(switches.into_iter().map(|(at, switch)| Decision {
             at,
             point: index,

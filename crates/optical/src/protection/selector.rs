@@ -13,13 +13,12 @@
 //!
 //! # References
 //! RFC 4427, sections 4.11 (reversion) and 4.16 (wait-to-restore time). By RFC 6378, a failure of
-//! the protection path has priority over a failure of the working path.
-//!
-//! # Limitations
-//! There are no operator commands (forced and manual switches, lockout).
+//! the protection path has priority over a failure of the working path. For [commands](super::command), "working
+//! fails" includes a switch command, and "backup fails" a lockout.
 
 use optcp_units::{Duration, Time};
 
+use super::command::{Command, CommandAt};
 use super::failure_report::FailureReport;
 use super::timing::Reversion;
 
@@ -48,38 +47,78 @@ struct Selector {
     state: State,
     /// Number of failed links of the working path and of the backup.
     failed_links: [u32; 2],
+    /// Command in force; `Clear` if there is none.
+    command: Command,
 }
 
 impl Selector {
     fn new(reversion: Reversion, set_up: Duration) -> Self {
-        Selector { reversion, set_up, state: State::Working, failed_links: [0; 2] }
+        let state = State::Working;
+        Selector { reversion, set_up, state, failed_links: [0; 2], command: Command::Clear }
     }
 
-    fn handle(&mut self, report: FailureReport) -> Option<Switch> {
+    fn handle_report(&mut self, report: FailureReport) -> Option<Switch> {
         let links = &mut self.failed_links[report.path as usize];
         *links = if report.failed { *links + 1 } else { *links - 1 };
+        if self.command.priority() < self.least_command().priority() {
+            self.command = Command::Clear;
+        }
+        let wait = match self.reversion {
+            Reversion::After(wait) => Some(wait),
+            Reversion::Never => None,
+        };
+        self.update(report.at, wait)
+    }
+
+    fn handle_command(&mut self, CommandAt { at, command }: CommandAt) -> Option<Switch> {
+        let ends = command == Command::Clear;
+        let least = self.least_command().priority().max(self.command.priority());
+        if !ends && command.priority() < least {
+            return None;
+        }
+        self.command = command;
+        let reverts = self.reversion != Reversion::Never;
+        if ends && reverts && matches!(self.state, State::WaitingToRestore { .. }) {
+            self.state = State::Backup;
+        }
+        self.update(at, reverts.then_some(Duration::ZERO))
+    }
+
+    /// Returns the command with the lowest priority that present failures do not end.
+    fn least_command(&self) -> Command {
+        match self.failed_links {
+            [0, 0] => Command::Clear,
+            [_, 0] => Command::ForcedSwitch,
+            _ => Command::Lockout,
+        }
+    }
+
+    /// Changes the state for present failures and the command. A reversion waits for `wait`; without it, traffic stays.
+    fn update(&mut self, now: Time, wait: Option<Duration>) -> Option<Switch> {
         let [working_failed, backup_failed] = self.failed_links.map(|links| links > 0);
+        let locked = self.command == Command::Lockout;
+        let wanted = working_failed || (self.command != Command::Clear && !locked);
+        let usable = !backup_failed && !locked;
         match self.state {
-            State::Working if working_failed && !backup_failed => {
-                self.state = State::SettingUp { due: report.at + self.set_up };
-                self.handle_due_timer(report.at)
+            State::Working if wanted && usable => {
+                self.state = State::SettingUp { due: now + self.set_up };
+                self.handle_due_timer(now)
             }
-            State::SettingUp { .. } if backup_failed || !working_failed => {
+            State::SettingUp { .. } if !wanted || !usable => {
                 self.state = State::Working;
                 None
             }
-            State::Backup | State::WaitingToRestore { .. } if backup_failed => {
+            State::Backup | State::WaitingToRestore { .. } if !usable => {
                 self.state = State::Working;
                 Some(Switch::ToWorking)
             }
-            State::WaitingToRestore { .. } if working_failed => {
+            State::WaitingToRestore { .. } if wanted => {
                 self.state = State::Backup;
                 None
             }
-            State::Backup if !working_failed => {
-                let Reversion::After(wait) = self.reversion else { return None };
-                self.state = State::WaitingToRestore { due: report.at + wait };
-                self.handle_due_timer(report.at)
+            State::Backup if !wanted => {
+                self.state = State::WaitingToRestore { due: now + wait? };
+                self.handle_due_timer(now)
             }
             _ => None,
         }
@@ -114,18 +153,27 @@ impl Selector {
     }
 }
 
-/// Returns the decisions of a selector that receives `reports` in order of time. A timer precedes a report at the same
-/// time.
+/// Returns the decisions of a selector that receives `reports` and `commands` in order of time. A timer precedes a
+/// report at the same time, and a report a command.
 pub(super) fn timeline(
     reversion: Reversion,
     set_up: Duration,
     reports: &[FailureReport],
+    commands: &[CommandAt],
 ) -> Vec<(Time, Switch)> {
     let mut selector = Selector::new(reversion, set_up);
     let mut switches = Vec::new();
-    for &report in reports {
-        switches.extend(selector.run_until(report.at));
-        switches.extend(selector.handle(report).map(|switch| (report.at, switch)));
+    let (mut reports, mut commands) = (reports.iter().peekable(), commands.iter().peekable());
+    loop {
+        let command = commands.peek().map(|command| command.at);
+        let report = reports.next_if(|report| command.is_none_or(|command| report.at <= command));
+        let Some(at) = report.map(|report| report.at).or(command) else { break };
+        switches.extend(selector.run_until(at));
+        let switch = match report {
+            Some(&report) => selector.handle_report(report),
+            None => commands.next().and_then(|&command| selector.handle_command(command)),
+        };
+        switches.extend(switch.map(|switch| (at, switch)));
     }
     switches.extend(selector.run_until(Time::MAX));
     switches
@@ -151,7 +199,7 @@ mod tests {
             .iter()
             .map(|&(at, path, failed)| FailureReport { at: ms(at), path, failed })
             .collect();
-        timeline(reversion, Duration::ZERO, &reports)
+        timeline(reversion, Duration::ZERO, &reports, &[])
     }
 
     #[test]
@@ -240,8 +288,80 @@ mod tests {
             ]
         };
         let set_up = Duration::from_ms(100);
-        assert_eq!(timeline(Reversion::Never, set_up, &received(1099)), []);
+        assert_eq!(timeline(Reversion::Never, set_up, &received(1099), &[]), []);
         let expected = [(ms(1100), Switch::ToBackup)];
-        assert_eq!(timeline(Reversion::Never, set_up, &received(1100)), expected);
+        assert_eq!(timeline(Reversion::Never, set_up, &received(1100), &[]), expected);
+    }
+
+    /// Returns the decisions of a selector for commands, and failures (`true`) and repairs of the working path.
+    fn commanded(
+        reversion: Reversion,
+        given: &[(u64, Command)],
+        received: &[(u64, ProtectionPath, bool)],
+    ) -> Vec<(u64, Switch)> {
+        let reports =
+            received.iter().map(|&(at, path, failed)| FailureReport { at: ms(at), path, failed });
+        let commands = given.iter().map(|&(at, command)| CommandAt { at: ms(at), command });
+        let (reports, commands): (Vec<_>, Vec<_>) = (reports.collect(), commands.collect());
+        let decided = timeline(reversion, Duration::ZERO, &reports, &commands);
+        decided.into_iter().map(|(at, switch)| (at.as_ps() / 1_000_000_000, switch)).collect()
+    }
+
+    use Command::{Clear, ForcedSwitch, Lockout, ManualSwitch};
+    use ProtectionPath::{Backup, Working};
+    use Switch::{ToBackup, ToWorking};
+
+    /// RFC 7271: after a command there is no wait-to-restore, and without reversion traffic stays.
+    #[test]
+    fn switch_commands_last_until_clear() {
+        for command in [ForcedSwitch, ManualSwitch] {
+            let given = [(1000, command), (2000, Clear)];
+            let both = [(1000, ToBackup), (2000, ToWorking)];
+            assert_eq!(commanded(AFTER_10_MS, &given, &[]), both);
+            assert_eq!(commanded(Reversion::Never, &given, &[]), both[..1]);
+        }
+    }
+
+    /// A forced switch has a higher priority than a failure of the working path, a manual switch a lower one. After the
+    /// failure, the traffic of both is on the backup; only the manual switch has ended by the repair.
+    #[test]
+    fn failure_ends_manual_switch() {
+        let failure = [(1500, Working, true), (2000, Working, false)];
+        assert_eq!(
+            commanded(AFTER_10_MS, &[(1000, ManualSwitch)], &failure),
+            [(1000, ToBackup), (2010, ToWorking)]
+        );
+        assert_eq!(commanded(AFTER_10_MS, &[(1000, ForcedSwitch)], &failure), [(1000, ToBackup)]);
+        // During the failure a manual switch is ignored.
+        assert_eq!(
+            commanded(AFTER_10_MS, &[(1600, ManualSwitch)], &failure),
+            [(1500, ToBackup), (2010, ToWorking)]
+        );
+    }
+
+    /// RFC 7271: a failure of the backup has a higher priority than a forced switch, and ends it.
+    #[test]
+    fn failed_backup_ends_forced_switch() {
+        let failure = [(1500, Backup, true), (2000, Backup, false)];
+        let given = [(1000, ForcedSwitch), (1600, ForcedSwitch)];
+        assert_eq!(commanded(AFTER_10_MS, &given, &failure), [(1000, ToBackup), (1500, ToWorking)]);
+    }
+
+    #[test]
+    fn lockout_keeps_traffic_on_failed_working_path() {
+        let failure = [(1500, Working, true), (2000, Working, false)];
+        assert_eq!(commanded(AFTER_10_MS, &[(1000, Lockout)], &failure), []);
+        let given = [(1600, Lockout), (1700, ForcedSwitch), (1800, Clear)];
+        assert_eq!(
+            commanded(AFTER_10_MS, &given, &failure),
+            [(1500, ToBackup), (1600, ToWorking), (1800, ToBackup), (2010, ToWorking)]
+        );
+    }
+
+    #[test]
+    fn clear_ends_wait_before_reversion() {
+        let failure = [(1000, Working, true), (2000, Working, false)];
+        let decided = commanded(AFTER_10_MS, &[(2004, Clear)], &failure);
+        assert_eq!(decided, [(1000, ToBackup), (2004, ToWorking)]);
     }
 }

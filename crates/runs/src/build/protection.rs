@@ -147,7 +147,7 @@ impl<'p> Segment<'p> {
             protected.backup.iter().map(|&hop| outages(plan, hop)).collect();
         let acks = direction == 1;
         let timing = timing(protection, index, acks, streams);
-        let decided = decisions(&points, timing, &working, &backup);
+        let decided = decisions(&points, timing, &protection.commands, &working, &backup);
         Segment { index, protection, protected, acks, points, ways, working, decided }
     }
 

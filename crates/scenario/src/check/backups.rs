@@ -14,6 +14,7 @@ use crate::tree::place;
 use super::backup_scope::{BackupScope, ProtectedGroup};
 use super::draft::Draft;
 use super::network::Network;
+use super::p_cycle;
 use super::route::Route;
 use super::ways::Finder;
 
@@ -40,13 +41,21 @@ pub(super) fn found(
     if problems.found.len() > before {
         return Vec::new();
     }
-    let Some(search) = Search::new(i, entry, plan, network, problems) else { return Vec::new() };
+    let Some(search) = Search::new(i, entry, disjoint, plan, network, problems) else {
+        return Vec::new();
+    };
     let local = entry.scheme.unwrap_or(Scheme::Local) == Scheme::Local;
     let found = match (local, disjoint) {
         (true, Disjoint::Node) => {
             problems.at(&here("backup"), "node-disjoint backup with scheme `local`").label(
                 "the nodes adjacent to a failed link switch: `auto`, `link-disjoint` or `risk-disjoint`",
             );
+            return Vec::new();
+        }
+        (false, Disjoint::PCycle) => {
+            problems
+                .at(&here("scheme"), "a p-cycle protects links")
+                .label("the nodes adjacent to a failed link switch: use `local`");
             return Vec::new();
         }
         (true, _) => search.around_links(group, plan, disjoint),
@@ -75,6 +84,8 @@ pub(super) struct Search<'n> {
     topology: Topology,
     bridges: Vec<bool>,
     risks: BTreeMap<usize, BTreeSet<usize>>,
+    /// Links outside the p-cycle.
+    outside: BTreeSet<usize>,
     network: &'n Network,
 }
 
@@ -83,6 +94,7 @@ impl<'n> Search<'n> {
     pub(super) fn new(
         i: usize,
         entry: &ProtectionEntry,
+        disjoint: Disjoint,
         plan: &Draft,
         network: &'n Network,
         problems: &mut Problems<'_>,
@@ -90,7 +102,12 @@ impl<'n> Search<'n> {
         let metric = entry.metric.unwrap_or(Metric::Cost);
         let finder = Finder::new(network, metric, place!["protection", i, "metric"], problems)?;
         let bridges = bridges(&finder.topology);
-        let search = Search { topology: finder.topology, bridges, risks: shared(plan), network };
+        let outside = match disjoint {
+            Disjoint::PCycle => p_cycle::outside(i, entry, &finder.topology, network, problems)?,
+            _ => BTreeSet::new(),
+        };
+        let risks = shared(plan);
+        let search = Search { topology: finder.topology, bridges, risks, outside, network };
         (!network.incomplete).then_some(search)
     }
 
@@ -104,7 +121,7 @@ impl<'n> Search<'n> {
         let risks: &[bool] = match disjoint {
             Disjoint::Auto => &[true, false],
             Disjoint::Risk => &[true],
-            Disjoint::Link | Disjoint::Node => &[false],
+            Disjoint::Link | Disjoint::Node | Disjoint::PCycle => &[false],
         };
         risks.iter().find_map(|&risks| self.way(from, to, &self.gone(links, risks), &[]))
     }
@@ -126,7 +143,8 @@ impl<'n> Search<'n> {
     ) -> Option<Route> {
         let at_nodes =
             nodes.iter().flat_map(|&node| self.topology.adjacencies(node)).map(|a| a.hop.0);
-        let gone: BTreeSet<usize> = links.iter().copied().chain(at_nodes).collect();
+        let gone: BTreeSet<usize> =
+            links.iter().chain(&self.outside).copied().chain(at_nodes).collect();
         let left = self.topology.without(gone);
         let hops = Tree::new(&left, to).path(&left, from);
         // In a bundle, a backup uses the first link.
@@ -209,7 +227,7 @@ impl<'n> Search<'n> {
             Disjoint::Auto => &[(true, true), (false, true), (true, false), (false, false)],
             Disjoint::Risk => &[(false, true)],
             Disjoint::Node => &[(true, false)],
-            Disjoint::Link => &[(false, false)],
+            Disjoint::Link | Disjoint::PCycle => &[(false, false)],
         };
         let weakest = attempts[attempts.len() - 1];
         let spans = (1..=last)

@@ -146,7 +146,9 @@ fn around(
     network: &Network,
     problems: &mut Problems<'_>,
 ) -> Vec<BackupScope> {
-    let Some(search) = Search::new(i, entry, plan, network, problems) else { return Vec::new() };
+    let Some(search) = Search::new(i, entry, disjoint, plan, network, problems) else {
+        return Vec::new();
+    };
     if disjoint == Disjoint::Node {
         problems
             .at(place!["protection", i, "backup"], "node-disjoint backup of a link")

@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 
 use optcp_optical::protection::{Revert, Scheme, SetUp};
-use optcp_units::{Duration, Time};
+use optcp_units::Duration;
 
 use crate::plan::{BundlePlan, CapacityKind, DetectionPlan, FlowPlan, ProtectionPlan};
 use crate::problem::Problems;
 use crate::protected::{Protected, TeLink};
-use crate::schema::{File, LinkRef, ListOr, ProtectionEntry, Span, SwitchDelay};
+use crate::schema::{Disjoint, File, LinkRef, ListOr, ProtectionEntry, Span, SwitchDelay};
 use crate::tree::place;
 use optcp_units::nearest::suggestion;
 
@@ -20,6 +20,7 @@ use super::flows::check_queues;
 use super::links as of_links;
 use super::network::Network;
 use super::route::Route;
+use super::switch_times::{check_commands, check_delays, commands};
 
 /// Adds the backup paths.
 pub(super) fn protections(
@@ -78,6 +79,7 @@ fn backups_of(
     check_keys(i, entry, problems);
     let named = named.unwrap_or(Some(Vec::new()))?;
     check_delays(i, entry, &named, plan, problems);
+    check_commands(i, entry, plan, problems);
     let group = guard.as_ref().map(|(_, group)| *group);
     let covers = match (&guard, &entry.backup) {
         (None, _) => of_links::links(i, entry, &named, routes.as_deref(), plan, network, problems),
@@ -167,6 +169,7 @@ fn add_backup(
         computation: span(entry.computation),
         revert: entry.revert.unwrap_or(Revert::None),
         wait_to_restore: span(entry.wait_to_restore),
+        commands: commands(entry),
     };
     check_bundles(i, &protection, plan, network, problems);
     protection
@@ -325,6 +328,11 @@ fn check_keys(i: usize, entry: &ProtectionEntry, problems: &mut Problems<'_>) {
         "wait_to_restore",
         "needs a `revert` other than `none`".to_owned(),
     );
+    idle(
+        entry.cycle.is_some() && !matches!(entry.backup, ListOr::Found(Disjoint::PCycle)),
+        "cycle",
+        "needs backup = \"p-cycle\"".to_owned(),
+    );
     let capacity = entry.capacity.unwrap_or(circuits::default_capacity(scheme));
     idle(
         entry.rate.is_some() && capacity != CapacityKind::Reserved,
@@ -480,42 +488,4 @@ fn joins(
         return false;
     }
     true
-}
-
-/// Reports switchovers and reversions after the end of the run.
-fn check_delays(
-    i: usize,
-    entry: &ProtectionEntry,
-    links: &[usize],
-    plan: &Draft,
-    problems: &mut Problems<'_>,
-) {
-    // A bundle continues after the failure of one link.
-    let &[link] = links else { return };
-    let after =
-        |instant: Time, span: Duration| Time::from_ps(instant.as_ps().saturating_add(span.as_ps()));
-    for failure in plan.failures.iter().filter(|failure| failure.link == link) {
-        // A failure after `stop` has been reported already.
-        let late = |from: Time, delay: Duration| {
-            let from = from + failure.later.long();
-            let at = after(from, delay);
-            (at >= plan.stop && from < plan.stop).then_some(at)
-        };
-        let stop = plan.stop;
-        if let Some(SwitchDelay { data, ack }) = entry.switch_delay {
-            for (delay, way) in [(data, "data"), (ack, "ack")] {
-                if let Some(at) = late(failure.at, delay) {
-                    let place = place!["protection", i, "switch_delay", way];
-                    problems.at(place, format!("switchover at {at}, but the run stops at {stop}"));
-                    break;
-                }
-            }
-        }
-        if let (Some(repair), Some(Span(wait))) = (failure.repair, entry.wait_to_restore)
-            && let Some(at) = late(repair, wait)
-        {
-            let place = place!["protection", i, "wait_to_restore"];
-            problems.at(place, format!("reversion at {at}, but the run stops at {stop}"));
-        }
-    }
 }

@@ -5,7 +5,7 @@ use std::num::NonZeroU32;
 
 use optcp_des::Spread;
 use optcp_net::{Lossy, Spoils};
-use optcp_optical::protection::{Revert, Scheme};
+use optcp_optical::protection::{CommandAt, Revert, Scheme};
 use optcp_routing::DirectedLink;
 use optcp_units::{Duration, Time};
 
@@ -187,6 +187,8 @@ pub struct ProtectionPlan {
     pub revert: Revert,
     /// Minimum time that the working path must be repaired before reversion.
     pub wait_to_restore: Duration,
+    /// Commands of the operator, in order of time.
+    pub commands: Vec<CommandAt>,
 }
 
 /// Path over one link or one bundle.

@@ -1,6 +1,6 @@
 //! `[[risks]]`, `[[failures]]` and `[[protection]]`.
 
-use optcp_optical::protection::{Revert, Scheme};
+use optcp_optical::protection::{Command, Revert, Scheme};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -80,6 +80,7 @@ optcp_units::registry! {
         "auto" => Auto: "risk-disjoint, else node-disjoint, else link-disjoint: the first for which a path exists", "OpTCP";
         "link-disjoint" => Link: "no common link", "RFC 4427 section 4.1";
         "node-disjoint" => Node: "no common intermediate node and no common link", "RFC 4427 section 4.1";
+        "p-cycle" => PCycle: "around each link, the rest of `cycle`; for a link across it, the shorter part", "W. D. Grover and D. Stamatelakis, ICC 1998";
         "risk-disjoint" => Risk: "no link that shares a risk of `[[risks]]` with a link of the path", "RFC 4427 section 4.1, RFC 4202 section 2.3";
     }
 }
@@ -108,6 +109,8 @@ pub(crate) struct ProtectionEntry {
     /// Nodes of the backup path, whose first and last lie on the path of the flows. Alternatively,
     /// the required disjointness of a backup that is computed per flow.
     pub backup: ListOr<Disjoint>,
+    /// For `p-cycle`: nodes of the cycle.
+    pub cycle: Option<Vec<String>>,
     /// With a computed backup: metric of its length. Default: `cost`.
     pub metric: Option<Metric>,
     /// Time from a failure until the adjacent nodes act.
@@ -129,4 +132,17 @@ pub(crate) struct ProtectionEntry {
     pub revert: Option<Revert>,
     /// Minimum time that the working path must be repaired before reversion. Default: `0 s`.
     pub wait_to_restore: Option<Span>,
+    /// Commands of the operator.
+    #[serde(default)]
+    pub commands: Vec<CommandEntry>,
+}
+
+/// Command of the operator.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct CommandEntry {
+    /// Time at which the switching nodes receive it.
+    pub at: Span,
+    /// Command.
+    pub command: Command,
 }

@@ -172,6 +172,10 @@ impl Maker<'_> {
         self.maybe(&mut entry, "ProtectionEntry", 50, &["metric"]);
         self.maybe(&mut entry, "ProtectionEntry", 80, &["scheme"]);
         self.timing(&mut entry);
+        if entry["backup"].as_str() == Some("p-cycle") {
+            entry.insert("scheme".to_owned(), text("local"));
+            self.about("cycle", |maker| maker.cycle(&mut entry));
+        }
         self.push("protection", entry);
     }
 
@@ -185,8 +189,11 @@ impl Maker<'_> {
             return;
         }
         let mut entry = Table::new();
-        let words = ["auto", "link-disjoint", "risk-disjoint"];
+        let words = ["auto", "link-disjoint", "p-cycle", "risk-disjoint"];
         entry.insert("backup".to_owned(), text(self.draw.pick(&words)));
+        if entry["backup"].as_str() == Some("p-cycle") {
+            self.about("cycle", |maker| maker.cycle(&mut entry));
+        }
         self.maybe(&mut entry, "ProtectionEntry", 50, &["metric"]);
         if !self.net.edges.is_empty() && self.draw.chance(50) {
             let edges: Vec<usize> = (0..self.net.edges.len()).collect();
@@ -207,6 +214,25 @@ impl Maker<'_> {
             entry.insert("revert".to_owned(), text("electrical"));
         }
         self.push("protection", entry);
+    }
+
+    /// A cycle over some link.
+    fn cycle(&mut self, entry: &mut Table) {
+        let edges: Vec<usize> = (0..self.net.edges.len()).collect();
+        if edges.is_empty() {
+            return;
+        }
+        let edge = self.draw.pick(&edges);
+        let hop = (0..self.net.nodes.len())
+            .flat_map(|node| self.net.next(node))
+            .find(|hop| hop.edge == edge);
+        let Some(hop) = hop else { return };
+        let Some(rest) = self.around(hop.to, hop.from, &[edge]) else { return };
+        let nodes = rest
+            .iter()
+            .map(|hop| self.net.nodes[hop.from].clone())
+            .chain([self.net.nodes[hop.from].clone()]);
+        entry.insert("cycle".to_owned(), texts(nodes));
     }
 
     /// Draws the scheme, the delays, and the behaviour after a repair.
@@ -238,6 +264,28 @@ impl Maker<'_> {
         if reserves && self.draw.chance(50) {
             entry.insert("rate".to_owned(), text(self.speed()));
         }
+        let commands = self.about("commands", Self::commands);
+        if !commands.is_empty() {
+            entry.insert("commands".to_owned(), Value::Array(commands));
+        }
+    }
+
+    /// Commands of the operator, in any order of time.
+    fn commands(&mut self) -> Vec<Value> {
+        if !self.draw.chance(30) {
+            return Vec::new();
+        }
+        let words = self.schema.words_of("Command");
+        let count = self.draw.between(1, 4);
+        let command = |maker: &mut Self| {
+            let at = maker.about("instant", Self::instant);
+            let word = maker.draw.pick(&words);
+            let entries = [("at", leaf::span(at)), ("command", word)];
+            Value::Table(
+                entries.into_iter().map(|(key, value)| (key.to_owned(), text(value))).collect(),
+            )
+        };
+        (0..count).map(|number| self.about(&format!("command{number}"), command)).collect()
     }
 
     pub(super) fn losses(&mut self) {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use optcp_net::Lossy;
 use optcp_optical::lightpath::Recovery;
-use optcp_optical::protection::Revert;
+use optcp_optical::protection::{Command, Revert};
 use optcp_scenario::plan::{Carries, DetectionPlan, FailurePlan, FlowPlan, Loses, Spread};
 use optcp_units::Duration;
 
@@ -186,14 +186,18 @@ impl Evidence<'_> {
         Ok(())
     }
 
-    /// Checks that no node switches earlier than detection and hold-off allow.
+    /// Checks that no node switches earlier than a command, or than detection and hold-off allow.
     fn no_node_switches_too_early(&self) -> Result<(), Failure> {
         let first = self.plan.failures.iter().map(|failure| failure.at).min();
         for switch in self.run.switches.iter().filter(|switch| switch.to_backup) {
             let protection = &self.plan.protections[switch.protection];
             let DetectionPlan::After(delays) = protection.detection else { continue };
             let known = first.map(|at| at + delays[usize::from(switch.acks)]);
+            let switching = [Command::ForcedSwitch, Command::ManualSwitch];
+            let commands = protection.commands.iter();
+            let commanded = commands.filter(|given| switching.contains(&given.command));
             let least = known.map(|known| known + protection.hold_off);
+            let least = least.into_iter().chain(commanded.map(|given| given.at)).min();
             if least.is_none_or(|least| switch.at < least) {
                 return failure("switched too early", format!("{switch:?}, at least {least:?}"));
             }
