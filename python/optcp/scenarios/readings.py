@@ -70,4 +70,5 @@ def _passed_s(now: Table, then: Table) -> float:
 
 def _over(amounts: NDArray[Any], most: NDArray[Any]) -> NDArray[np.float64]:
     """Return the quotients, NaN where the divisor is zero."""
-    return np.divide(amounts, most, out=np.full(len(most), np.nan), where=most > 0)
+    found: NDArray[np.float64] = np.divide(amounts, most, out=np.full(len(most), np.nan), where=most > 0)
+    return found

@@ -18,7 +18,7 @@ pub struct Course {
 
 /// Event of the optical layer. At the same time, fibres come first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Event {
+pub(super) enum Event {
     Repaired {
         fibre: usize,
     },
@@ -29,6 +29,12 @@ enum Event {
     Chosen {
         lightpath: usize,
         attempt: u32,
+    },
+    /// A set-up message is in front of a fibre of the chosen path.
+    Message {
+        lightpath: usize,
+        attempt: u32,
+        hop: usize,
     },
     SetUp {
         lightpath: usize,
@@ -42,13 +48,17 @@ enum Event {
 }
 
 #[derive(Clone, Debug, Default)]
-struct State {
+pub(super) struct State {
     path: Vec<usize>,
     down_since: Option<Time>,
     /// Number of attempts to recover, and of repairs that ended one.
-    attempt: u32,
+    pub(super) attempt: u32,
     /// Path that is being set up.
-    reserved: Vec<usize>,
+    pub(super) chosen: Vec<usize>,
+    /// Fibres of it on which a wavelength is reserved.
+    pub(super) reserved: Vec<usize>,
+    /// Fibres without a free wavelength, according to messages.
+    pub(super) blocked: BTreeSet<usize>,
     /// `true`: no path was found.
     waits: bool,
     working_is_up: bool,
@@ -57,11 +67,11 @@ struct State {
     course: Course,
 }
 
-struct Courses<'l> {
-    layer: &'l OpticalLayer,
+pub(super) struct Courses<'l> {
+    pub(super) layer: &'l OpticalLayer,
     up: Vec<bool>,
     events: BTreeMap<(Time, Event), ()>,
-    states: Vec<State>,
+    pub(super) states: Vec<State>,
 }
 
 impl OpticalLayer {
@@ -93,7 +103,7 @@ impl OpticalLayer {
 }
 
 impl Courses<'_> {
-    fn add(&mut self, at: Time, event: Event) {
+    pub(super) fn add(&mut self, at: Time, event: Event) {
         self.events.insert((at, event), ());
     }
 
@@ -103,6 +113,9 @@ impl Courses<'_> {
                 Event::Repaired { fibre } => self.set(fibre, true, now),
                 Event::Failed { fibre } => self.set(fibre, false, now),
                 Event::Chosen { lightpath, attempt } => self.choose(lightpath, attempt, now),
+                Event::Message { lightpath, attempt, hop } => {
+                    self.message(lightpath, attempt, hop, now);
+                }
                 Event::SetUp { lightpath, attempt } => self.set_up(lightpath, attempt, now),
                 Event::Return { lightpath, repairs } => self.go_back(lightpath, repairs, now),
             }
@@ -153,6 +166,7 @@ impl Courses<'_> {
             }
             Some(_) if is_up => self.come_up(lightpath, now),
             Some(_) if state.waits => {
+                state.blocked.clear();
                 let attempt = state.attempt;
                 self.add(now, Event::Chosen { lightpath, attempt });
             }
@@ -166,7 +180,9 @@ impl Courses<'_> {
             state.course.outages.push(Outage { failure, repair: Some(now) });
         }
         state.attempt += 1;
+        state.chosen.clear();
         state.reserved.clear();
+        state.blocked.clear();
         state.waits = false;
     }
 
@@ -177,10 +193,15 @@ impl Courses<'_> {
         let found = self.path(lightpath);
         let state = &mut self.states[lightpath];
         state.waits = found.is_none();
-        if let Some(path) = found {
+        let Some(path) = found else { return };
+        state.chosen.clone_from(&path);
+        let timing = self.layer.timing;
+        let computed = now + timing.computation;
+        if timing.signal_processing.is_some() {
+            self.add(computed, Event::Message { lightpath, attempt, hop: 0 });
+        } else {
             state.reserved = path;
-            let timing = self.layer.timing;
-            self.add(now + timing.computation + timing.set_up, Event::SetUp { lightpath, attempt });
+            self.add(computed + timing.set_up, Event::SetUp { lightpath, attempt });
         }
     }
 
@@ -188,10 +209,8 @@ impl Courses<'_> {
     fn path(&self, lightpath: usize) -> Option<Vec<usize>> {
         let layer = self.layer;
         let one = &layer.lightpaths[lightpath];
-        let full = |&fibre: &usize| {
-            let most = layer.fibres[fibre].wavelengths.map_or(usize::MAX, |most| most as usize);
-            !self.up[fibre] || self.others_over(fibre, lightpath) >= most
-        };
+        let blocked = &self.states[lightpath].blocked;
+        let full = |&fibre: &usize| blocked.contains(&fibre) || !self.is_free(fibre, lightpath);
         let taken: BTreeSet<usize> = (0..layer.fibres.len()).filter(full).collect();
         let free = |path: &&Vec<usize>| {
             !path.is_empty() && path.iter().all(|fibre| !taken.contains(fibre))
@@ -201,6 +220,12 @@ impl Courses<'_> {
             Recovery::Restoration => layer.shortest(one.ends, &taken),
             Recovery::Protection => [&one.working, &one.backup].into_iter().find(free).cloned(),
         }
+    }
+
+    /// Returns whether a fibre is up and has a wavelength for a lightpath.
+    pub(super) fn is_free(&self, fibre: usize, lightpath: usize) -> bool {
+        let most = self.layer.fibres[fibre].wavelengths.map_or(usize::MAX, |most| most as usize);
+        self.up[fibre] && self.others_over(fibre, lightpath) < most
     }
 
     /// Returns the number of other lightpaths that have a wavelength of a fibre.
@@ -216,10 +241,12 @@ impl Courses<'_> {
     }
 
     fn set_up(&mut self, lightpath: usize, attempt: u32, now: Time) {
-        if self.states[lightpath].attempt != attempt {
+        let state = &mut self.states[lightpath];
+        if state.attempt != attempt {
             return;
         }
-        let path = std::mem::take(&mut self.states[lightpath].reserved);
+        state.reserved.clear();
+        let path = std::mem::take(&mut state.chosen);
         if self.is_up(&path) {
             self.change(lightpath, path, now);
             self.come_up(lightpath, now);
@@ -245,23 +272,27 @@ impl Courses<'_> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use optcp_units::Duration;
 
     use super::*;
     use crate::lightpath::{Fibre, Lightpath, RecoveryTiming};
 
-    fn at(ms: u64) -> Time {
+    pub(in super::super) fn at(ms: u64) -> Time {
         Time::ZERO + Duration::from_ms(ms)
     }
 
-    fn outage(from: u64, to: u64) -> Outage {
+    pub(in super::super) fn outage(from: u64, to: u64) -> Outage {
         Outage { failure: at(from), repair: (to > 0).then(|| at(to)) }
     }
 
     /// Square A-B-C-D (fibres 0 to 3) of 1 ms per side with the diagonal A-C (fibre 4) of 5 ms. The lightpaths are
     /// A-B and B-C.
-    fn square(recovery: Recovery, wavelengths: Option<u32>, wait: Option<u64>) -> OpticalLayer {
+    pub(in super::super) fn square(
+        recovery: Recovery,
+        wavelengths: Option<u32>,
+        wait: Option<u64>,
+    ) -> OpticalLayer {
         let fibre = |a, b, ms| Fibre { ends: [a, b], delay: Duration::from_ms(ms), wavelengths };
         let mut layer = OpticalLayer {
             nodes: 4,
@@ -279,6 +310,7 @@ mod tests {
                 detection: Duration::from_ms(10),
                 computation: Duration::from_ms(40),
                 set_up: Duration::from_ms(50),
+                signal_processing: None,
                 wait_to_restore: wait.map(Duration::from_ms),
             },
         };
@@ -291,7 +323,10 @@ mod tests {
     }
 
     /// Returns the courses after outages of fibres, given as (fibre, from, to) in ms; 0 for no repair.
-    fn courses(layer: &OpticalLayer, failures: &[(usize, u64, u64)]) -> Vec<Course> {
+    pub(in super::super) fn courses(
+        layer: &OpticalLayer,
+        failures: &[(usize, u64, u64)],
+    ) -> Vec<Course> {
         let of = |fibre| {
             let these = failures.iter().filter(|one| one.0 == fibre);
             these.map(|&(_, from, to)| outage(from, to)).collect()

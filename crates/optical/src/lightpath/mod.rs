@@ -10,17 +10,21 @@
 //! With `wait_to_restore`, a lightpath returns to its working path as soon as that path has been up for this time. No
 //! packet is lost, and packets do not overtake packets on the longer path. The working path keeps its wavelengths.
 //!
+//! By default a chosen path has its wavelengths at once. With `signal_processing`, a message reserves them node by node
+//! ([`signalling`]).
+//!
 //! # References
-//! RFC 4427, sections 4.6 and 4.12 (terms); RFC 3386 (recovery in several layers).
+//! RFC 4427, sections 4.6 and 4.12 (terms); RFC 3386 (recovery in several layers); RFC 4920 (crankback).
 //!
 //! # Parameters
 //! Fibres, working paths, [`Recovery`] and [`RecoveryTiming`].
 //!
 //! # Limitations
-//! Wavelengths are converted in every optical node, transponders reach any distance, and messages take no further
-//! time. Lightpaths that fail together recover at the same time, in the order of their numbers.
+//! Wavelengths are converted in every optical node, and transponders reach any distance. Without `signal_processing`,
+//! lightpaths that fail together recover at the same time, in the order of their numbers.
 
 mod course;
+mod signalling;
 
 use std::collections::BTreeSet;
 
@@ -69,6 +73,8 @@ pub struct RecoveryTiming {
     pub computation: Duration,
     /// Duration of the set-up.
     pub set_up: Duration,
+    /// Processing time of a set-up message in each node; `None` if wavelengths are reserved without messages.
+    pub signal_processing: Option<Duration>,
     /// Time that a working path must be up before its lightpath returns; `None` for no return.
     pub wait_to_restore: Option<Duration>,
 }

@@ -71,6 +71,7 @@ pub(super) fn optical(
             detection: span(table.detection),
             computation: span(table.computation),
             set_up: span(table.set_up),
+            signal_processing: table.signal_processing.map(|processing| processing.0),
             wait_to_restore: table.wait_to_restore.map(|wait| wait.0),
         },
     };
@@ -158,6 +159,7 @@ fn unused_keys(
         ("detection", table.detection.is_some()),
         ("computation", table.computation.is_some()),
         ("set_up", table.set_up.is_some()),
+        ("signal_processing", table.signal_processing.is_some()),
         ("wait_to_restore", table.wait_to_restore.is_some()),
     ];
     for (key, _) in given.into_iter().filter(|&(_, given)| given && recovery == Recovery::None) {

@@ -33,6 +33,7 @@ pub(super) fn layer(plan: &Plan, optical: &OpticalPlan) -> Value {
     let optional = json!({
         "ducts": layer.ducts.iter().map(|duct| written(duct)).collect::<Value>(),
         "failures": failures.iter().map(failure).collect::<Value>(),
+        "signal_processing_ps": timing.signal_processing.map(Duration::as_ps),
         "wait_to_restore_ps": timing.wait_to_restore.map(Duration::as_ps),
     });
     with_optional(always, optional)

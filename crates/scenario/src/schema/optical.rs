@@ -24,6 +24,9 @@ pub(crate) struct OpticalTable {
     pub computation: Option<Span>,
     /// Duration of the set-up of a path. Default: `0 s`.
     pub set_up: Option<Span>,
+    /// Processing time of a set-up message in each node. Messages reserve wavelengths node by node. Default: a
+    /// chosen path has its wavelengths at once.
+    pub signal_processing: Option<Span>,
     /// Minimum time that a working path must be repaired before its lightpath returns. Default: it does not
     /// return.
     pub wait_to_restore: Option<Span>,

@@ -19,7 +19,9 @@ impl Maker<'_> {
         }
         self.maybe(&mut optical, "OpticalTable", 75, &["recovery"]);
         if optical.get("recovery").and_then(Value::as_str).is_some_and(|word| word != "none") {
-            for key in ["detection", "computation", "set_up", "wait_to_restore"] {
+            let keys =
+                ["detection", "computation", "set_up", "signal_processing", "wait_to_restore"];
+            for key in keys {
                 let mut draw = self.draw.about(key);
                 if draw.chance(60) {
                     let span = self.about(key, |maker| maker.some_span(0, 100));
