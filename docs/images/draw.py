@@ -2,10 +2,8 @@
 
 Each picture needs stored results in DIR:
 
-- ``optcp reproduce gmpls --seeds 600 --out DIR``, then ``python docs/images/draw.py gmpls DIR``.
-- ``optcp reproduce gmpls/aqm --out DIR``, then ``python docs/images/draw.py aqm DIR``.
-- ``optcp reproduce das --out DIR``, then ``python docs/images/draw.py das DIR``; likewise lbas, leo, obs, outage, rdcn
-and reconfigurable.
+- ``optcp reproduce das --out DIR``, then ``python docs/images/draw.py das DIR``; likewise for each paper. Missing
+results are left out.
 - The commands of docs/details/todays-tcp.md, then ``python docs/images/draw.py today DIR``.
 - ``python -m zipfile -e docs/details/sensitivity.zip DIR``, then ``python docs/images/draw.py sensitivity DIR``.
 - ``optcp animate leo/world.toml --out leo/page.html``, then ``python docs/images/draw.py globe leo``. This needs
@@ -18,6 +16,9 @@ and dark themes.
 
 from __future__ import annotations
 
+import contextlib
+import functools
+import importlib
 import io
 import shutil
 import sys
@@ -31,22 +32,17 @@ from PIL import Image
 from optcp.common import stored
 from optcp.papers.model import Result
 from optcp.papers.results import sensitivities
-from optcp.plots import sensitivity
+from optcp.plots import sensitivity, svg
+from optcp.plots.registry import figures
 from optcp.plots.svg import canvas
-from optcp_papers.das import figures as das
-from optcp_papers.gmpls.figures import aqm, section5
-from optcp_papers.lbas.figures import smaller, tables
-from optcp_papers.leo import figures as leo
-from optcp_papers.obs.figures import curves, windows
-from optcp_papers.outage.figures import budget, population, staircase
-from optcp_papers.rdcn import figures as rdcn
-from optcp_papers.reconfigurable.figures import days, restoration, rotor
+from optcp_papers.outage.figures import population
 
 HERE = Path(__file__).parent
 WANTED = {
     "gmpls/fig7-10+10-mean over seeds": "gmpls-fig7.png",
     "gmpls/table3": "gmpls-table3.png",
     "gmpls/aqm-section 5": "gmpls-aqm.png",
+    "gmpls/layers": "gmpls-layers.png",
     "das/fig1": "das-fig1.png",
     "das/fig2-run": "das-fig2.png",
     "das/fig4": "das-fig4.png",
@@ -120,78 +116,18 @@ def read(directory: Path, exhibit: str, paper: str = "gmpls") -> Result:
     return stored.load(directory / paper / f"{exhibit}.json", Result.from_json)
 
 
-def report(directory: Path) -> None:
-    """Draw every wanted figure of the report."""
-    with mock.patch.object(section5, "render", save):
-        for name, draw in (("fig7", section5.fig7), ("table3", section5.table3)):
-            draw(read(directory, name))
-
-
-def queues(directory: Path) -> None:
-    """Draw a protection switch under several queue disciplines."""
-    with mock.patch.object(aqm, "render", save):
-        aqm.aqm(read(directory, "aqm"))
-
-
-def reroute(directory: Path) -> None:
-    """Draw the wanted figures of the DAS paper."""
-    with mock.patch.object(das, "render", save):
-        for name in ("fig1", "fig2", "fig4", "fig6", "repairs"):
-            getattr(das, name)(read(directory, name, "das"))
-
-
-def bursts(directory: Path) -> None:
-    """Draw the wanted figures of the obs paper."""
-    with mock.patch.object(curves, "render", save), mock.patch.object(windows, "render", save):
-        windows.fig5(read(directory, "fig5", "obs"))
-        curves.fig14(read(directory, "fig14", "obs"))
-        curves.goodput(read(directory, "fig16", "obs"))
-        curves.emergent(read(directory, "emergent", "obs"))
-        curves.today(read(directory, "today", "obs"))
-
-
-def bundles(directory: Path) -> None:
-    """Draw the wanted figures of the LBAS paper and beyond it."""
-    with mock.patch.object(tables, "render", save), mock.patch.object(smaller, "render", save):
-        for name in ("table1", "table2", "table3"):
-            tables.table(read(directory, name, "lbas"))
-        for name in ("today", "mix", "buffer"):
-            getattr(smaller, name)(read(directory, name, "lbas"))
-
-
-def outages(directory: Path) -> None:
-    """Draw the wanted figures of the outage study."""
-    with mock.patch.object(staircase, "render", save), mock.patch.object(population, "render", save):
-        staircase.staircase(read(directory, "staircase", "outage"))
-        with mock.patch.object(budget, "render", save):
-            budget.budget(read(directory, "budget", "outage"))
-        for name in ("links", "detection", "availability"):
-            getattr(population, name)(read(directory, name, "outage"))
-    links = read(directory, "links", "outage")
-    (HERE / "outage-worst.svg").write_text(population.worst(links, WORST, alone=True), encoding="utf-8")
-
-
-def racks(directory: Path) -> None:
-    """Draw the wanted figures of the rdcn paper."""
-    with mock.patch.object(rdcn, "render", save):
-        for name in ("voq", "resize", "variants", "retcp-resize"):
-            getattr(rdcn, name.replace("-", "_"))(read(directory, name, "rdcn"))
-
-
-def reconfigured(directory: Path) -> None:
-    """Draw the wanted figures of the reconfigurable study."""
-    for module in (days, restoration, rotor):
-        name = module.__name__.rpartition(".")[2]
-        with mock.patch.object(module, "render", save):
-            getattr(module, name)(read(directory, name, "reconfigurable"))
-
-
-def moving(directory: Path) -> None:
-    """Draw the wanted figures of the study leo."""
-    for name in leo.__all__:
-        module = getattr(leo, name)
-        with mock.patch.object(module, "render", save):
-            getattr(module, name)(read(directory, name, "leo"))
+def paper(name: str, directory: Path) -> None:
+    """Draw the wanted figures of all stored results of a paper."""
+    importlib.import_module(f"optcp_papers.{name}.figures")
+    modules = [module for module in sys.modules.values() if vars(module).get("render") is svg.render]
+    with contextlib.ExitStack() as replaced:
+        for module in modules:
+            replaced.enter_context(mock.patch.object(module, "render", save))
+        for path in sorted((directory / name).glob("*.json")):
+            figures(read(directory, path.stem, name))
+    if name == "outage":
+        links = read(directory, "links", "outage")
+        (HERE / "outage-worst.svg").write_text(population.worst(links, WORST, alone=True), encoding="utf-8")
 
 
 def today(directory: Path) -> None:
@@ -280,19 +216,11 @@ def studies(directory: Path) -> None:
 
 if __name__ == "__main__":
     draw = {
-        "gmpls": report,
-        "aqm": queues,
         "today": today,
-        "das": reroute,
-        "lbas": bundles,
-        "obs": bursts,
-        "leo": moving,
-        "outage": outages,
-        "rdcn": racks,
-        "reconfigurable": reconfigured,
         "constellation": satellites,
         "globe": globe,
         "playground": playground,
         "sensitivity": studies,
     }
-    draw[sys.argv[1]](Path(sys.argv[2]))
+    kind, directory = sys.argv[1], Path(sys.argv[2])
+    draw.get(kind, functools.partial(paper, kind))(directory)

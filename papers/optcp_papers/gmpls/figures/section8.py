@@ -1,7 +1,7 @@
 """Figures of section 8 of the GMPLS paper: four protection schemes compared."""
 
 from optcp.papers.model import Result
-from optcp.plots.panels import bands, distinct, events, grouped, marks, page, places, where
+from optcp.plots.panels import bands, distinct, events, grouped, marks, page, places, ticks, where
 from optcp.plots.registry import Figure, draws
 
 SCENARIOS = {"A": "#0072B2", "B": "#009E73", "C": "#E69F00", "D": "#D55E00"}
@@ -16,6 +16,9 @@ SCHEMES = {
     "1+1": "#E69F00",
     "restoration": "#444444",
 }
+CASES = ("fast optical layer", "slow optical layer", "no optical route")
+ORDERS = {"ip": "#0072B2", "optical": "#009E73", "both": "#E69F00", "bottom-up": "#D55E00", "top-down": "#CC79A7"}
+LOST_KB = (100, 200, 500, 1000, 2000, 5000)
 FAILURE_S, REPAIR_S = 5.0, 10.0
 GOODPUT = "goodput (% of access bandwidth)"
 
@@ -81,4 +84,21 @@ def every_scheme(result: Result) -> list[Figure]:
             panel.set_title(profile)
         made.label(y=GOODPUT)
         made.legend(len(SCHEMES))
+    return made.drawn
+
+
+@draws("gmpls/layers")
+def layers(result: Result) -> list[Figure]:
+    """Draw one panel per profile, with one marker per (case, order)."""
+    caption = "Data lost to a failure by the order in which two layers recover, with 95 % intervals."
+    profiles = distinct(result.rows, "profile")
+    with page(result, caption, (8.2, 3.8), 1, len(profiles), sharey=True) as made:
+        for panel, profile in zip(made.all, profiles, strict=True):
+            marks(panel, where(result.rows, "lost_kb", profile=profile), "order", ORDERS, apart=0.1)
+            places(panel, [case.replace(" optical", "\noptical") for case in CASES])
+            panel.set_title(profile)
+            panel.set_yscale("log")
+            ticks(panel, "y", LOST_KB)
+        made.label(y="data lost (kB)")
+        made.legend(len(ORDERS))
     return made.drawn
