@@ -13,6 +13,8 @@ use optcp_tcp::Config;
 use optcp_traffic::{PacketSize, Process};
 use optcp_units::{Codepoint, Duration, Time};
 
+use crate::resequencer::ResequencerSpec;
+
 /// One TCP connection.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FlowSpec {
@@ -89,6 +91,8 @@ pub struct Blueprint {
     pub assemblers: Vec<Assembler>,
     /// Burst switches between assemblers.
     pub core: BurstCore,
+    /// Nodes that put the copies of bridges in order.
+    pub resequencers: Vec<ResequencerSpec>,
     /// Queues that one of several paths serves at a time.
     pub queues: Vec<QueueSpec>,
     /// Scheduled changes of ports and queues.
@@ -152,6 +156,7 @@ impl Blueprint {
             && self.bundles == other.bundles
             && self.assemblers == other.assemblers
             && self.core == other.core
+            && self.resequencers == other.resequencers
             && self.queues == other.queues
             && self.labels.same_keys(&other.labels)
             && self.tallied == other.tallied;

@@ -18,6 +18,8 @@ use optcp_net::DropReason;
 pub(crate) struct Copied {
     /// Original options field of the packet.
     pub(crate) options: u32,
+    /// Resequencer that puts the copies in order, and number of the packet there.
+    pub(crate) sequence: Option<(u32, u64)>,
     /// Number of copies in flight.
     left: u32,
     has_arrived: bool,
@@ -34,7 +36,7 @@ pub(crate) struct Loss {
 impl Copied {
     /// Creates an entry with one copy in flight.
     pub(crate) fn new(options: u32) -> Self {
-        Copied { options, left: 1, has_arrived: false, loss: None }
+        Copied { options, sequence: None, left: 1, has_arrived: false, loss: None }
     }
 
     /// Adds a copy.

@@ -17,6 +17,9 @@ pub(crate) trait EventHandler {
     /// Sends a packet from an endpoint into the network.
     fn emit<O: Observer>(&mut self, model: &mut Model<O>, packet: Packet);
 
+    /// Continues with a packet at the node behind the port over which it arrived.
+    fn forward<O: Observer>(&mut self, model: &mut Model<O>, packet: Packet, from: Option<PortId>);
+
     /// Sends all segments that a sender may send after `cause`.
     fn drain_sender<O: Observer>(&mut self, model: &mut Model<O>, id: FlowId, cause: Cause);
 
@@ -55,6 +58,11 @@ pub(crate) trait EventHandler {
                 self.emit(model, packet);
                 model.source(id).schedule(id, self.event_queue());
             }
+            TimerEvent::Resequence => {
+                if let Some(which) = model.expire_resequencer(key) {
+                    self.pass_in_order(model, which);
+                }
+            }
             TimerEvent::Burst => {
                 if let Some(assembler) = model.due_assembler(key) {
                     self.send_burst(model, assembler);
@@ -65,6 +73,19 @@ pub(crate) trait EventHandler {
                 let passage = model.set_up(assembler, number);
                 self.follow(model, assembler, passage);
             }
+        }
+    }
+
+    /// Continues with all packets that leave a resequencer now.
+    fn pass_in_order<O: Observer>(&mut self, model: &mut Model<O>, which: u32) {
+        let event = model.event;
+        for (packet, from) in model.take_passing(which) {
+            model.event = event;
+            self.forward(model, packet, from);
+        }
+        model.event = event;
+        if let Some(key) = model.resequencer_key(which) {
+            self.event_queue().push(key);
         }
     }
 

@@ -120,6 +120,19 @@ impl InFlightStore {
         packet
     }
 
+    /// Numbers a packet for a resequencer.
+    pub(crate) fn set_sequence(&mut self, copy: Packet, sequence: (u32, u64)) {
+        if let Some((stripe, place)) = copy.copy_of().map(place) {
+            self.with(stripe, |stripe| stripe.copied[place].sequence = Some(sequence));
+        }
+    }
+
+    /// Returns the resequencer and the number of a packet.
+    pub(crate) fn sequence(&mut self, copy: Packet) -> Option<(u32, u64)> {
+        let (stripe, place) = place(copy.copy_of()?);
+        self.with(stripe, |stripe| stripe.copied[place].sequence)
+    }
+
     /// Handles the arrival of a copy of packet `number`. Returns the packet and whether it is the first copy to arrive.
     pub(crate) fn copy_arrives(&mut self, packet: Packet, number: u32) -> (Packet, bool) {
         let (first, options) = self.end(number, Copied::arrive);

@@ -19,6 +19,7 @@ mod model;
 pub mod observe;
 mod path_outages;
 mod reference;
+mod resequencer;
 mod schedule_state;
 mod simulation;
 mod state;
@@ -30,6 +31,7 @@ pub use blueprint::{Blueprint, DatagramSpec, FlowSpec, QueueSpec};
 pub use counts::{Conservation, Counts};
 pub use engine::Engine;
 pub use path_outages::{PathOutage, path_outages};
+pub use resequencer::{BufferUse, ResequencerSpec};
 pub use simulation::Simulation;
 pub use state::{FlowState, PortState};
 

@@ -13,6 +13,7 @@ use crate::datagrams::Datagrams;
 use crate::flow::{ReceivingEnd, SendingEnd, wire};
 use crate::in_flight::InFlightStore;
 use crate::observe::{Cause, Observer, Record};
+use crate::resequencer::Resequencer;
 use crate::schedule_state::ScheduleState;
 use crate::{Blueprint, Counts};
 
@@ -25,6 +26,7 @@ pub(crate) struct Model<O> {
     pub(crate) bundles: Vec<Bundle>,
     pub(crate) assemblers: Vec<Assembler>,
     pub(crate) core: BurstCore,
+    pub(crate) resequencers: Vec<Resequencer>,
     /// Assembler that replaces a port, by port.
     assembler_at: Vec<Option<u32>>,
     /// Sending ends by flow, separate from the receiving ends.
@@ -55,6 +57,8 @@ pub(crate) enum Onward {
     Both([(PortId, Packet); 2]),
     /// Forwarding over a bundle to a destination; the bundle chooses the port.
     Bundle(BundleId, u32, Packet),
+    /// Packets that leave this resequencer, possibly none.
+    Released(u32),
     /// Loss at this node.
     Lost,
 }
@@ -72,6 +76,7 @@ impl<O: Observer> Model<O> {
             bundles: blueprint.bundles.clone(),
             assemblers: blueprint.assemblers.clone(),
             core: blueprint.core.clone(),
+            resequencers: blueprint.resequencers.iter().copied().map(Resequencer::new).collect(),
             assembler_at,
             schedule_state: ScheduleState::new(blueprint),
             senders: flows.iter().map(|spec| SendingEnd::new(spec, queues)).collect(),
@@ -91,6 +96,7 @@ impl<O: Observer> Model<O> {
             bundles: self.bundles.clone(),
             assemblers: Vec::new(),
             core: BurstCore::default(),
+            resequencers: Vec::new(),
             assembler_at: self.assembler_at.clone(),
             schedule_state: self.schedule_state.clone(),
             senders: self.receivers.iter().map(ReceivingEnd::placeholder_of_other).collect(),
@@ -202,6 +208,10 @@ impl<O: Observer> Model<O> {
     // Selectors and bridges are rare. Separate functions keep them out of the hot path.
     #[inline(never)]
     fn at_selector(&mut self, input: u32, mut packet: Packet, from: Option<PortId>) -> Onward {
+        let of_input = self.labels.selector_input(input);
+        if let Some(which) = self.resequencer_at(of_input.selector) {
+            return self.at_resequencer(which, packet.under(of_input.next), from, of_input.port);
+        }
         match self.labels.pass(input) {
             Ok(next) => {
                 packet.label = next;
@@ -221,6 +231,7 @@ impl<O: Observer> Model<O> {
         }
         self.counts.copied += 1;
         let copy = self.in_flight.bridge(packet);
+        self.number_packet(bridge, copy);
         let [(first, next), (second, beyond)] = self.labels.bridge(bridge);
         Onward::Both([(first, copy.under(next)), (second, copy.under(beyond))])
     }

@@ -214,6 +214,7 @@ impl Reference {
                 let port = bundle.choose(destination, packet, &mut members);
                 self.enter(model, port, packet);
             }
+            Onward::Released(which) => self.pass_in_order(model, which),
             Onward::Lost => {}
         }
     }
@@ -257,6 +258,10 @@ impl EventHandler for Reference {
 
     fn emit<O: Observer>(&mut self, model: &mut Model<O>, packet: Packet) {
         self.at_node(model, packet, None);
+    }
+
+    fn forward<O: Observer>(&mut self, model: &mut Model<O>, packet: Packet, from: Option<PortId>) {
+        self.at_node(model, packet, from);
     }
 
     fn drain_sender<O: Observer>(&mut self, model: &mut Model<O>, id: FlowId, cause: Cause) {

@@ -13,7 +13,7 @@ use crate::model::Model;
 use crate::observe::{Counters, Observer};
 use crate::reference::Reference;
 use crate::workers::WorkerState;
-use crate::{Blueprint, Conservation, Counts, FlowState, PortState};
+use crate::{Blueprint, BufferUse, Conservation, Counts, FlowState, PortState};
 
 #[derive(Clone, Debug)]
 enum Driver {
@@ -271,14 +271,20 @@ impl<O: Observer> Simulation<O> {
         self.model.senders[flow.index()].sender.set_cwnd(bytes);
     }
 
-    /// Returns the number of packets in queues, in burst assemblers and on links.
+    /// Returns the maximum use of the buffer of each resequencer.
+    #[must_use]
+    pub fn buffer_uses(&self) -> Vec<BufferUse> {
+        self.model.buffer_uses()
+    }
+
+    /// Returns the number of packets in queues, in burst assemblers, in resequencing buffers and on links.
     #[must_use]
     pub fn in_flight(&self) -> u64 {
         let on_links = match &self.driver {
             Driver::Reference(engine) => engine.in_flight(),
             Driver::Fast(engine) => engine.in_flight(),
         };
-        on_links + self.model.in_bursts()
+        on_links + self.model.in_bursts() + self.model.in_resequencers()
     }
 
     /// Returns the senders by flow.

@@ -39,6 +39,8 @@ pub(crate) enum TimerEvent {
     Burst = 4,
     /// A sender is notified of the network that carries its data.
     Notice = 5,
+    /// A packet has waited for its predecessors for long enough. Resequencers are numbered after assemblers.
+    Resequence = 6,
     /// A flow's application writes. The ordinal minus this value is the number of segments.
     Write = 1 << 30,
     /// The control packet of a burst reaches a burst switch. The ordinal minus this value is the burst number, because
@@ -63,6 +65,7 @@ impl TimerEvent {
             3 => TimerEvent::Datagram,
             4 => TimerEvent::Burst,
             5 => TimerEvent::Notice,
+            6 => TimerEvent::Resequence,
             write if write < TimerEvent::SetUp as u32 => TimerEvent::Write,
             _ => TimerEvent::SetUp,
         }
@@ -91,6 +94,11 @@ impl<O> Model<O> {
         let assembler = key.entity() - self.first_assembler();
         let due = self.assemblers[assembler as usize].due();
         (due == Some(key.time())).then_some(assembler)
+    }
+
+    pub(crate) fn first_resequencer(&self) -> u32 {
+        let assemblers = u32::try_from(self.assemblers.len()).expect("fewer than 2^30 assemblers");
+        self.first_assembler() + assemblers
     }
 
     fn first_assembler(&self) -> u32 {

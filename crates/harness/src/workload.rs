@@ -113,6 +113,7 @@ fn dumbbell(tcp: Tcp, flows: u32, seconds: u64) -> Blueprint {
         bundles: Vec::new(),
         assemblers: Vec::new(),
         core: BurstCore::default(),
+        resequencers: Vec::new(),
         flows: specs,
         datagrams: Vec::new(),
         tallied: Vec::new(),

@@ -117,6 +117,11 @@ impl LabelTable {
         SelectorId::try_from(self.selectors.len() - 1).expect("fewer than 2^32 selectors")
     }
 
+    /// Lets a selector pass packets of both paths.
+    pub fn merge(&mut self, selector: SelectorId) {
+        self.selectors[selector as usize].merge();
+    }
+
     /// Adds a selector input and returns its label.
     ///
     /// # Panics

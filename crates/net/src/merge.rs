@@ -28,11 +28,13 @@ pub enum Side {
 pub struct Selector {
     selected: Side,
     expected: Side,
+    /// Both sides pass; copies are eliminated later.
+    merges: bool,
 }
 
 impl Default for Selector {
     fn default() -> Self {
-        Selector { selected: Side::Working, expected: Side::Working }
+        Selector { selected: Side::Working, expected: Side::Working, merges: false }
     }
 }
 
@@ -44,7 +46,12 @@ impl Selector {
 
     /// Selects `side` immediately.
     pub fn select(&mut self, side: Side) {
-        *self = Selector { selected: side, expected: side };
+        *self = Selector { selected: side, expected: side, ..*self };
+    }
+
+    /// Selects both sides.
+    pub fn merge(&mut self) {
+        self.merges = true;
     }
 
     /// Handles a packet from `side`. Returns whether it passes.
@@ -52,7 +59,7 @@ impl Selector {
         if side == self.expected {
             self.selected = side;
         }
-        side == self.selected
+        self.merges || side == self.selected
     }
 }
 

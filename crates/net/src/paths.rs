@@ -143,11 +143,11 @@ impl Paths {
         (selector, self.labels.add_selector_input(gate))
     }
 
-    /// Makes an entry send copies over two hops through ports.
+    /// Makes an entry send copies over two hops through ports. Returns the number of the bridge.
     ///
     /// # Panics
     /// Panics if one of them does not forward through a port.
-    pub fn bridge(&mut self, label: Label, ways: [Hop; 2]) {
+    pub fn bridge(&mut self, label: Label, ways: [Hop; 2]) -> u32 {
         let bridge: Bridge = ways.map(|way| {
             let Hop::Forward { port, next } = way else {
                 unreachable!("both hops of a bridge lead through ports")
@@ -156,6 +156,13 @@ impl Paths {
         });
         let hop = self.labels.add_bridge(bridge);
         self.labels.set(label, hop);
+        let Hop::Bridge(number) = hop else { unreachable!("the hop is a bridge") };
+        number
+    }
+
+    /// Lets a selector pass packets of both paths.
+    pub fn merge(&mut self, selector: SelectorId) {
+        self.labels.merge(selector);
     }
 
     /// Returns the current action of an entry.

@@ -5,6 +5,7 @@
 //! a condition holds (`until`), and changed in what does not affect its past (`past`). Observations become named
 //! columns (`series`), which are written as Parquet files (`parquet`) or captures (`pcapng`).
 
+mod buffers;
 mod build;
 mod live;
 mod parquet;
@@ -14,6 +15,7 @@ mod run;
 mod series;
 mod until;
 
+pub use buffers::ResequencingBuffer;
 pub use build::{Arrived, Failed, Rerouted, RoutingRecord, Switched};
 pub use live::LiveRun;
 pub use optcp_engine::observe::{Column, Values};

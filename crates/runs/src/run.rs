@@ -9,6 +9,7 @@ use optcp_net::DropReason;
 use optcp_units::{Duration, Time};
 use sha2::{Digest as _, Sha256};
 
+use crate::buffers::{ResequencingBuffer, buffers};
 use crate::build::{Arrived, Failed, RoutingRecord, Switched, World, world};
 use crate::series::{Series, series};
 use optcp_scenario::Plan;
@@ -96,6 +97,8 @@ pub struct Run {
     pub forked_at: Option<Time>,
     /// Switchovers and reversions, in order of time.
     pub switches: Vec<Switched>,
+    /// Resequencing buffers, in the order of the scenario. Not part of the digests.
+    pub resequencing: Vec<ResequencingBuffer>,
     /// Failed ports, in order of time.
     pub failed: Vec<Failed>,
     /// Record of routing; `None` without routing.
@@ -411,6 +414,7 @@ pub(crate) fn result<O: Observer + AsRef<Observations>>(
             .collect(),
         forked_at,
         switches: world.switches.clone(),
+        resequencing: buffers(world, &progress.simulation),
         failed: world.failed.clone(),
         routing: world.routing.clone(),
         arrived: world.arrived.clone(),

@@ -281,3 +281,46 @@ observe = [{ name = "out", kind = "outages", after = "3 s" }, { name = "list", k
     let listed = values(&cut, "list", "time_ps").len() as u64;
     assert_eq!(listed, dropped + count(&cut, "copies_discarded"));
 }
+
+/// Every packet arrives once, in spite of the failure. The standby path is `longer` ms longer. After the repair, the packets
+/// from k = 1994 on take the working path, and wait until k = 1993 has come over the standby path. These are the packets of
+/// the difference of both delays: 1 packet per ms.
+#[test]
+fn resequencing_loses_nothing_and_buffers_rate_times_path_difference() {
+    let text = format!("{WORLD}{DATAGRAMS}")
+        .replace("switch_delay = \"50 ms\"\nrevert = \"$revert\"", "resequencing = \"100 ms\"");
+    for (stand, longer) in [("5250 us", 0), ("10250 us", 10), ("20250 us", 30)] {
+        let run = run(&text, &[("parameters.stand", stand)]);
+        assert_eq!(run.drops, [], "{stand}");
+        assert_eq!(values(&run, "ticks", "lost_packets"), [0], "{stand}");
+        assert_eq!(count(&run, "delivered"), arrivals(&run), "{stand}");
+        assert_eq!(run.switches, [], "{stand}");
+        let buffers: Vec<_> = run.resequencing.iter().filter(|one| !one.acks).collect();
+        let [buffer] = buffers[..] else { panic!("{buffers:?}") };
+        assert_eq!(buffer.node, "e");
+        assert_eq!([buffer.most.packets, buffer.most.bytes], [longer, 1000 * longer], "{stand}");
+    }
+}
+
+/// Without a wait, packets on the working path pass at once after the repair. Earlier ones on the standby path come late, and
+/// are not lost.
+#[test]
+fn resequencing_without_wait_loses_nothing_and_reorders() {
+    let text = format!("{WORLD}{DATAGRAMS}")
+        .replace("switch_delay = \"50 ms\"\nrevert = \"$revert\"", "resequencing = \"0 s\"");
+    let run = run(&text, &[("parameters.stand", "10250 us")]);
+    assert_eq!(values(&run, "ticks", "lost_packets"), [0]);
+    assert_eq!(count(&run, "delivered"), arrivals(&run));
+}
+
+/// A TCP flow does not notice the failure: no RTO, no retransmission.
+#[test]
+fn flow_over_resequenced_paths_is_undisturbed() {
+    let text =
+        format!("{WORLD}{FLOW}").replace("switch_delay = \"50 ms\"", "resequencing = \"100 ms\"");
+    let run = run(&text, &[("parameters.stand", "20250 us")]);
+    assert_eq!(run.drops, []);
+    for name in ["timeouts", "resent", "needless", "lost_packets"] {
+        assert_eq!(values(&run, "out", name), [0], "{name}");
+    }
+}

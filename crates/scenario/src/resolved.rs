@@ -323,8 +323,11 @@ fn protection(plan: &Plan, entry: &ProtectionPlan) -> Value {
     let command =
         |given: &CommandAt| json!({ "at_ps": given.at.as_ps(), "command": given.command });
     let commands = entry.commands.iter().map(command);
-    let optional =
-        json!({ "lsps": flows.collect::<Value>(), "commands": commands.collect::<Value>() });
+    let optional = json!({
+        "lsps": flows.collect::<Value>(),
+        "commands": commands.collect::<Value>(),
+        "resequencing_ps": entry.resequencing.map(Duration::as_ps),
+    });
     with_optional(always, optional)
 }
 

@@ -68,6 +68,7 @@ bad!(
     queues,
     relative_queue,
     repeated_values,
+    resequencing,
     routed_bundles,
     routing,
     routing_as_written,

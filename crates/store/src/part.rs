@@ -11,7 +11,8 @@ use crate::block::Cell;
 use crate::metrics::{Scalar, scalars};
 
 /// Tables that every study has or may have, besides its observations.
-pub const TABLES: [&str; 6] = ["scalars", "runs", "switches", "reroutes", "arrived", "cuts"];
+pub const TABLES: [&str; 7] =
+    ["scalars", "runs", "switches", "reroutes", "arrived", "cuts", "buffers"];
 
 /// Columns that identify the run of a row.
 const OF_RUN: [&str; 2] = ["cell", "seed"];
@@ -233,6 +234,7 @@ fn run_only_table(run: &Run, name: &str) -> Option<Table> {
         "reroutes" => Some(reroute_table(run)),
         "arrived" => Some(arrived_table(run)),
         "cuts" => Some(cut_table(run)),
+        "buffers" => Some(buffer_table(run)),
         _ => None,
     }
 }
@@ -286,6 +288,17 @@ fn switch_table(run: &Run) -> Table {
         ("node", texts(all().map(|one| one.node.as_str()))),
         ("packets", texts(all().map(|one| if one.acks { "acks" } else { "data" }))),
         ("to", texts(all().map(|one| if one.to_backup { "backup" } else { "working" }))),
+    ])
+}
+
+fn buffer_table(run: &Run) -> Table {
+    let all = || run.resequencing.iter();
+    listed([
+        ("protection", Data::whole(all().map(|one| one.protection as u64))),
+        ("node", texts(all().map(|one| one.node.as_str()))),
+        ("packets", texts(all().map(|one| if one.acks { "acks" } else { "data" }))),
+        ("most_packets", Data::whole(all().map(|one| one.most.packets))),
+        ("most_bytes", Data::whole(all().map(|one| one.most.bytes))),
     ])
 }
 

@@ -157,6 +157,15 @@ class Run:
         return _rows(self._table("switches"))
 
     @property
+    def buffers(self) -> list[dict[str, Any]]:
+        """Resequencing buffers of ``1+1``.
+
+        Each entry has ``protection`` (its place in the file), ``node``, ``packets`` ("data" or "acks"), and the maximum
+        use: ``most_packets`` and ``most_bytes``.
+        """
+        return _rows(self._table("buffers"))
+
+    @property
     def arrived(self) -> dict[str, list[int]]:
         """Routes (places in the scenario) of flows that arrived at random, by group, in the order of the flows."""
         table = self._table("arrived")

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 OLD = ("meta.json", "seed-*/meta.json", "cell-*-seed-*/meta.json")
 """Files of runs that an earlier version of optcp stored."""
-FOLDERS = ("parts", "cells", "scalars", "runs", "switches", "reroutes", "arrived", "cuts")
+FOLDERS = ("parts", "cells", "scalars", "runs", "switches", "reroutes", "arrived", "cuts", "buffers")
 """Folders in a study's directory, in addition to one per observation."""
 WRITTEN = ("plots", "export", "report")
 """Folders for output that commands derive from a study."""

@@ -95,6 +95,10 @@ impl EventHandler for Fast {
         self.walk(model, packet, None);
     }
 
+    fn forward<O: Observer>(&mut self, model: &mut Model<O>, packet: Packet, from: Option<PortId>) {
+        self.at_special(model, packet, from);
+    }
+
     fn drain_sender<O: Observer>(&mut self, model: &mut Model<O>, id: FlowId, cause: Cause) {
         let event = model.event;
         while let Some(packet) = model.next_segment(id) {

@@ -67,11 +67,9 @@ impl Fast {
                         continue;
                     }
                     _ => {
-                        return self.at_special(
-                            model,
-                            packet.onward(label, header),
-                            ingress != Ingress::ENDPOINT,
-                        );
+                        let from = (ingress != Ingress::ENDPOINT)
+                            .then_some(PortId::new(model.event.entity()));
+                        return self.at_special(model, packet.onward(label, header), from);
                     }
                 }
             }
@@ -206,9 +204,13 @@ impl Fast {
 
     /// Handles a packet at a selector or a bridge.
     #[inline(never)]
-    fn at_special<O: Observer>(&mut self, model: &mut Model<O>, packet: Packet, routed: bool) {
+    pub(super) fn at_special<O: Observer>(
+        &mut self,
+        model: &mut Model<O>,
+        packet: Packet,
+        from: Option<PortId>,
+    ) {
         let event = model.event;
-        let from = routed.then_some(PortId::new(event.entity()));
         let ways = match model.at_node(packet, from) {
             Onward::Deliver(packet) => {
                 if let Some(ack) = self.deliver(model, packet) {
@@ -221,6 +223,7 @@ impl Fast {
             Onward::Bundle(bundle, destination, packet) => {
                 [Some((self.choose(model, bundle, destination, packet), packet)), None]
             }
+            Onward::Released(which) => return self.pass_in_order(model, which),
             Onward::Lost => return,
         };
         for (port, mut packet) in ways.into_iter().flatten() {

@@ -198,6 +198,7 @@ impl WorldBuilder {
             bundles: self.bundles,
             assemblers: self.assemblers,
             core: self.core,
+            resequencers: Vec::new(),
             tallied: self.tallied,
             ports: self.ports,
             labels: self.paths.into_labels(),

@@ -152,6 +152,7 @@ fn blueprint(case: &Case) -> Result<Blueprint, String> {
         bundles: Vec::new(),
         assemblers: Vec::new(),
         core: BurstCore::default(),
+        resequencers: Vec::new(),
         flows: vec![flow],
         datagrams: Vec::new(),
         tallied: Vec::new(),

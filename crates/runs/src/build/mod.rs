@@ -34,6 +34,7 @@ use optcp_scenario::plan::{
 };
 
 pub use arrivals::Arrived;
+pub(crate) use protection::Resequencing;
 pub use protection::Switched;
 pub use routing::{Rerouted, RoutingRecord};
 
@@ -57,6 +58,7 @@ pub(crate) struct World {
     pub(crate) blueprint: Blueprint,
     pub(crate) observations: Observations,
     pub(crate) switches: Vec<Switched>,
+    pub(crate) resequencing: Vec<Resequencing>,
     pub(crate) failed: Vec<Failed>,
     /// Record of routing; `None` without routing.
     pub(crate) routing: Option<RoutingRecord>,
@@ -98,7 +100,7 @@ pub(crate) fn world(
     let datagrams =
         traffic::datagrams(full, streams, &mut paths, &mut entrances, entries.as_ref(), go_on)?;
     let ports = ports(plan, &classes(full), streams);
-    let (mut controls, mut switches, failed) =
+    let (mut controls, mut switches, failed, resequencing) =
         controls(plan, &ports, delays, streams, &mut paths, &mut entrances);
     controls.extend(rewritten.unwrap_or_default());
     let mut routing = None;
@@ -124,6 +126,7 @@ pub(crate) fn world(
         bundles: bundles::bundles(plan),
         assemblers,
         core,
+        resequencers: resequencing.iter().map(|one| one.spec).collect(),
         labels: paths.into_labels(),
         queues: planned::queues(plan),
         schedules: planned::schedules(plan),
@@ -138,6 +141,7 @@ pub(crate) fn world(
         observations,
         blueprint,
         switches,
+        resequencing,
         failed,
         routing,
         populated,
@@ -362,9 +366,10 @@ fn controls(
     streams: Streams,
     paths: &mut Paths,
     entrances: &mut Entrances,
-) -> (Vec<Control>, Vec<Switched>, Vec<Failed>) {
+) -> (Vec<Control>, Vec<Switched>, Vec<Failed>, Vec<Resequencing>) {
     let (mut controls, mut failed) = (delays, Vec::new());
-    let (mut switched, mut switches) = protection::protect(plan, ports, streams, paths, entrances);
+    let (mut switched, mut switches, resequencing) =
+        protection::protect(plan, ports, streams, paths, entrances);
     let cuts = protection::emulated_cuts(&switched);
     for hop in all_hops(plan) {
         let port = port_id(hop);
@@ -396,7 +401,7 @@ fn controls(
     controls.sort_by_key(|control| control.at);
     switches.sort_by_key(|switch| switch.at);
     failed.sort_by_key(|one| one.at);
-    (controls, switches, failed)
+    (controls, switches, failed, resequencing)
 }
 
 /// Creates the observations of a run, in the order of the plan.

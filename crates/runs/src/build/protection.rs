@@ -1,6 +1,7 @@
 //! Protection in a run: the decisions of its schemes as control actions.
 
 use optcp_des::Streams;
+use optcp_engine::ResequencerSpec;
 use optcp_net::{Action, Control, Hop, Label, Paths, PortConfig, PortId, SelectorId, Side};
 use optcp_optical::protection::{
     Decision, Detection, Outage, Reversion, Revert, SetUp, Switch, SwitchAction, SwitchPoint,
@@ -27,6 +28,19 @@ pub struct Switched {
     pub acks: bool,
     /// `true`: switchover to the backup, otherwise reversion.
     pub to_backup: bool,
+}
+
+/// Node that puts the copies of packets in order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Resequencing {
+    /// Protection, as an index of the plan.
+    pub(crate) protection: usize,
+    /// Node.
+    pub(crate) node: String,
+    /// `true`: of ACKs, otherwise of data.
+    pub(crate) acks: bool,
+    /// Its place in the label table, and its wait.
+    pub(crate) spec: ResequencerSpec,
 }
 
 /// Direction of a protection, with its decisions in a run.
@@ -59,7 +73,7 @@ pub(super) fn protect(
     streams: Streams,
     paths: &mut Paths,
     entrances: &mut Entrances,
-) -> (Vec<Control>, Vec<Switched>) {
+) -> (Vec<Control>, Vec<Switched>, Vec<Resequencing>) {
     // Install the entries of all segments before computing any switchover: a selector changes existing
     // entries.
     let mut laid: Vec<(Segment<'_>, SegmentEntries)> = Vec::new();
@@ -86,11 +100,13 @@ pub(super) fn protect(
     }
     let mut controls = Vec::new();
     let mut switches = Vec::new();
+    let mut resequencing = Vec::new();
     for (segment, entries) in &laid {
-        segment.switch(entries, ports, paths, &mut controls);
+        let turns = segment.switch(entries, ports, paths, &mut controls);
+        resequencing.extend(segment.resequencing(plan, entries, &turns, paths));
         switches.extend(segment.switches(plan));
     }
-    (controls, switches)
+    (controls, switches, resequencing)
 }
 
 /// Returns both directions of the links that are protected for all routed traffic.
@@ -147,7 +163,10 @@ impl<'p> Segment<'p> {
             protected.backup.iter().map(|&hop| outages(plan, hop)).collect();
         let acks = direction == 1;
         let timing = timing(protection, index, acks, streams);
-        let decided = decisions(&points, timing, &protection.commands, &working, &backup);
+        let decided = match protection.resequencing {
+            None => decisions(&points, timing, &protection.commands, &working, &backup),
+            Some(_) => Vec::new(),
+        };
         Segment { index, protection, protected, acks, points, ways, working, decided }
     }
 
@@ -205,7 +224,7 @@ impl<'p> Segment<'p> {
         ports: &[PortConfig],
         paths: &mut Paths,
         controls: &mut Vec<Control>,
-    ) {
+    ) -> Vec<SwitchRewrites> {
         let points = self.points.iter().zip(&self.ways);
         let turns: Vec<SwitchRewrites> =
             points.map(|(point, way)| self.turning(laid, point, way, ports, paths)).collect();
@@ -217,6 +236,29 @@ impl<'p> Segment<'p> {
             let turning = &turns[decision.point];
             controls.extend(turning.actions(decision.at, to_backup, laid.selector, until));
         }
+        turns
+    }
+
+    /// Returns the node that puts the copies of packets in order, if there is one.
+    fn resequencing(
+        &self,
+        plan: &Plan,
+        laid: &SegmentEntries,
+        turns: &[SwitchRewrites],
+        paths: &mut Paths,
+    ) -> Option<Resequencing> {
+        let (wait, selector) = (self.protection.resequencing?, laid.selector?);
+        let bridge = turns.iter().find_map(|turn| match turn {
+            SwitchRewrites::Select { bridge } => Some(*bridge),
+            SwitchRewrites::Forward { .. } => None,
+        })?;
+        paths.merge(selector);
+        Some(Resequencing {
+            protection: self.index,
+            node: self.node(plan, self.points[0].node).to_owned(),
+            acks: self.acks,
+            spec: ResequencerSpec { bridge, selector, wait },
+        })
     }
 
     /// Returns its decisions for the result.
@@ -252,8 +294,7 @@ impl<'p> Segment<'p> {
         let SwitchAction::Forward(_) = point.turn else {
             let head = laid.entries[protected.from];
             let working = paths.hop(head);
-            paths.bridge(head, [working, backup]);
-            return SwitchRewrites::Select;
+            return SwitchRewrites::Select { bridge: paths.bridge(head, [working, backup]) };
         };
         let label = laid.entries[protected.from + point.node];
         let working = paths.hop(label);
@@ -345,8 +386,8 @@ fn way_over(protection: &ProtectionPlan, piece: &[DirectedLink]) -> Vec<PortId> 
 enum SwitchRewrites {
     /// The entry changes to another hop. The emulation also cuts a port, with this delay after reversion.
     Forward { label: Label, working: Hop, backup: Hop, cut: Option<(PortId, Duration)> },
-    /// The selector changes its input.
-    Select,
+    /// The selector behind this bridge changes its input.
+    Select { bridge: u32 },
 }
 
 impl SwitchRewrites {
@@ -361,7 +402,7 @@ impl SwitchRewrites {
         let side = if to_backup { Side::Backup } else { Side::Working };
         let now = |action| Control { at, action };
         match *self {
-            SwitchRewrites::Select => {
+            SwitchRewrites::Select { .. } => {
                 selector.map(|id| now(Action::Select(id, side))).into_iter().collect()
             }
             SwitchRewrites::Forward { label, working, backup, cut } => {

@@ -347,6 +347,7 @@ fn same_but_digest(what: &str, a: &Run, b: &Run) -> Result<(), Failure> {
     let parts = [
         ("drops", a.drops == b.drops),
         ("switches", a.switches == b.switches),
+        ("buffers", a.resequencing == b.resequencing),
         ("routing", a.routing == b.routing),
         ("arrived", a.arrived == b.arrived),
         ("cuts", a.path_outages == b.path_outages),

@@ -28,6 +28,7 @@ mod p_cycle;
 mod pairs;
 mod places;
 mod protection;
+mod protection_keys;
 mod queue_limits;
 mod queues;
 mod risks;

@@ -8,7 +8,7 @@ use optcp_units::Duration;
 use crate::plan::{BundlePlan, CapacityKind, DetectionPlan, FlowPlan, ProtectionPlan};
 use crate::problem::Problems;
 use crate::protected::{Protected, TeLink};
-use crate::schema::{Disjoint, File, LinkRef, ListOr, ProtectionEntry, Span, SwitchDelay};
+use crate::schema::{File, LinkRef, ListOr, ProtectionEntry, Span, SwitchDelay};
 use crate::tree::place;
 use optcp_units::nearest::suggestion;
 
@@ -19,6 +19,7 @@ use super::draft::Draft;
 use super::flows::check_queues;
 use super::links as of_links;
 use super::network::Network;
+use super::protection_keys::check_keys;
 use super::route::Route;
 use super::switch_times::{check_commands, check_delays, commands};
 
@@ -169,6 +170,7 @@ fn add_backup(
         computation: span(entry.computation),
         revert: entry.revert.unwrap_or(Revert::None),
         wait_to_restore: span(entry.wait_to_restore),
+        resequencing: entry.resequencing.map(|wait| wait.0),
         commands: commands(entry),
     };
     check_bundles(i, &protection, plan, network, problems);
@@ -268,6 +270,7 @@ fn check_bundles(
 fn detection(i: usize, entry: &ProtectionEntry, problems: &mut Problems<'_>) -> DetectionPlan {
     match (entry.switch_delay, entry.hello) {
         (Some(SwitchDelay { data, ack }), None) => DetectionPlan::After([data, ack]),
+        (None, None) if entry.resequencing.is_some() => DetectionPlan::After([Duration::ZERO; 2]),
         (None, Some(hello)) => {
             let multiplier = hello.multiplier.map_or(3, |count| count.0);
             for (bad, key) in
@@ -299,51 +302,6 @@ fn detection(i: usize, entry: &ProtectionEntry, problems: &mut Problems<'_>) -> 
                 .label("needs either `switch_delay` or `hello`");
             DetectionPlan::After([Duration::ZERO; 2])
         }
-    }
-}
-
-/// Reports keys that the scheme does not use.
-fn check_keys(i: usize, entry: &ProtectionEntry, problems: &mut Problems<'_>) {
-    let scheme = entry.scheme.unwrap_or(Scheme::Local);
-    let revert = entry.revert.unwrap_or(Revert::None);
-    let mut idle = |given: bool, key: &str, why: String| {
-        if given {
-            let place = place!["protection", i, key];
-            problems.at(place, format!("`{key}` is not used here")).label(why);
-        }
-    };
-    let name = scheme.name();
-    idle(
-        entry.signal_processing.is_some() && !scheme.signals(),
-        "signal_processing",
-        format!("scheme `{name}` sends no notifications"),
-    );
-    idle(
-        entry.computation.is_some() && !scheme.computes(),
-        "computation",
-        "needs scheme `restoration`: other backups are set up in advance".to_owned(),
-    );
-    idle(
-        entry.wait_to_restore.is_some() && revert == Revert::None,
-        "wait_to_restore",
-        "needs a `revert` other than `none`".to_owned(),
-    );
-    idle(
-        entry.cycle.is_some() && !matches!(entry.backup, ListOr::Found(Disjoint::PCycle)),
-        "cycle",
-        "needs backup = \"p-cycle\"".to_owned(),
-    );
-    let capacity = entry.capacity.unwrap_or(circuits::default_capacity(scheme));
-    idle(
-        entry.rate.is_some() && capacity != CapacityKind::Reserved,
-        "rate",
-        format!("capacity `{}` sets the rate; `rate` needs `reserved`", capacity.name()),
-    );
-    if scheme.bridges() && revert.merges() {
-        problems
-            .at(place!["protection", i, "revert"], format!("1+1 cannot revert `{}`", revert.name()))
-            .label("its selector accepts packets of one path only")
-            .help("use `optical` or `none`".to_owned());
     }
 }
 

@@ -187,6 +187,8 @@ pub struct ProtectionPlan {
     pub revert: Revert,
     /// Minimum time that the working path must be repaired before reversion.
     pub wait_to_restore: Duration,
+    /// Maximum time that a packet waits for earlier ones; `None` if a selector passes one path.
+    pub resequencing: Option<Duration>,
     /// Commands of the operator, in order of time.
     pub commands: Vec<CommandAt>,
 }

@@ -132,6 +132,9 @@ pub(crate) struct ProtectionEntry {
     pub revert: Option<Revert>,
     /// Minimum time that the working path must be repaired before reversion. Default: `0 s`.
     pub wait_to_restore: Option<Span>,
+    /// For scheme `1+1`: the tail end passes the first copy of each packet, in order. This is the maximum time
+    /// that a packet waits for earlier ones. Default: a selector passes the packets of one path.
+    pub resequencing: Option<Span>,
     /// Commands of the operator.
     #[serde(default)]
     pub commands: Vec<CommandEntry>,

@@ -8,7 +8,7 @@
 //! RFC 4427, sections 4.6 to 4.8 (1+1, permanent bridge, selective selector); ITU-T G.808.1.
 //!
 //! # Limitations
-//! The two copies are not aligned. If the backup is longer, some packets arrive twice after a switchover, and some are
+//! The two copies are not aligned, unless packets are put in order (`resequencing`). If the backup is longer, some packets arrive twice after a switchover, and some are
 //! lost at reversion.
 
 use optcp_units::Duration;

@@ -264,6 +264,17 @@ impl Maker<'_> {
         if reserves && self.draw.chance(50) {
             entry.insert("rate".to_owned(), text(self.speed()));
         }
+        if entry.get("scheme").and_then(Value::as_str) == Some("1+1")
+            && entry.contains_key("flows")
+            && self.draw.about("resequencing").chance(40)
+        {
+            let wait = self.about("resequencing wait", |maker| maker.some_span(0, 1000));
+            for key in ["switch_delay", "hello", "hold_off", "revert", "wait_to_restore"] {
+                entry.remove(key);
+            }
+            entry.insert("resequencing".to_owned(), text(leaf::span(wait)));
+            return;
+        }
         let commands = self.about("commands", Self::commands);
         if !commands.is_empty() {
             entry.insert("commands".to_owned(), Value::Array(commands));
