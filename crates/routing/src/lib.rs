@@ -9,12 +9,14 @@ mod disjoint;
 mod hold;
 mod k_shortest;
 mod lfa;
+mod not_via;
 mod remote_lfa;
 mod repair;
 mod shortest;
 mod ti_lfa;
 mod timeline;
 mod topology;
+mod u_turn;
 
 pub use backup::{Mechanism, Protect, Repair, Segment, TunnelTtl};
 pub use convergence::{
@@ -25,12 +27,14 @@ pub use detour::Removed;
 pub use disjoint::{Bridged, Disjointness, bridges, disjoint_pair};
 pub use k_shortest::k_shortest;
 pub use lfa::{Alternate, alternates, choose};
+pub use not_via::{NotVia, not_via};
 pub use remote_lfa::{PqNode, extended_p_space, p_space, pq_node, q_space};
-pub use repair::repair;
+pub use repair::Repairs;
 pub use shortest::{Cost, Distance, Routes, Tree};
 pub use ti_lfa::{RepairPath, post_convergence};
 pub use timeline::{Cause, Change, Converge, Entry, Forwarding, Timeline, timeline};
 pub use topology::{Adjacency, DirectedLink, Link, Topology};
+pub use u_turn::{UTurn, u_turns};
 
 /// Families of names registered in this crate, for `optcp list`.
 pub const FAMILIES: &[optcp_units::registry::Family] =
