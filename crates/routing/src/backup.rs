@@ -13,6 +13,8 @@ registry! {
         "ti-lfa" => TiLfa: "a tunnel along the path after convergence", "RFC 9855";
         "u-turn" => UTurn: "a loop-free alternate, else a neighbour that would send the packets back, but recognises them and uses its own alternate", "draft-atlas-ip-local-protect-uturn-03";
         "not-via" => NotVia: "a tunnel to an address beyond the failure that is routed without the failed component", "RFC 6981";
+        "mrc" => Mrc: "the paths of a routing configuration that isolates the failed element", "Kvalbein et al., INFOCOM 2006";
+        "fifr" => Fifr: "routers infer the failed link from the interface at which a packet arrives", "Zhong et al., INFOCOM 2005";
     }
 }
 

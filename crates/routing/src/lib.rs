@@ -2,13 +2,16 @@
 //! The crate uses graphs and times; it does not depend on packets or engines.
 
 mod backup;
+mod blocks;
 mod convergence;
 mod coverage;
 mod detour;
 mod disjoint;
+mod fifr;
 mod hold;
 mod k_shortest;
 mod lfa;
+mod mrc;
 mod not_via;
 mod remote_lfa;
 mod repair;
@@ -19,14 +22,17 @@ mod topology;
 mod u_turn;
 
 pub use backup::{Mechanism, Protect, Repair, Segment, TunnelTtl};
+pub use blocks::blocks;
 pub use convergence::{
     Announcement, Failure, LinkDetection, Timing, announcements, link_detections,
 };
 pub use coverage::{Coverage, coverage};
 pub use detour::Removed;
 pub use disjoint::{Bridged, Disjointness, bridges, disjoint_pair};
+pub use fifr::KeyLinks;
 pub use k_shortest::k_shortest;
 pub use lfa::{Alternate, alternates, choose};
+pub use mrc::{Block, Configuration, Weight, configured, marked};
 pub use not_via::{NotVia, not_via};
 pub use remote_lfa::{PqNode, extended_p_space, p_space, pq_node, q_space};
 pub use repair::Repairs;

@@ -1,7 +1,11 @@
 //! Repair paths of the routers of a network.
 
+use std::cell::{OnceCell, RefCell};
+
 use crate::backup::{Mechanism, Protect, Repair, Segment};
+use crate::fifr::KeyLinks;
 use crate::lfa::{Alternate, alternates, choose};
+use crate::mrc::{Block, configured, marked};
 use crate::not_via::not_via;
 use crate::remote_lfa::pq_node;
 use crate::ti_lfa::post_convergence;
@@ -13,6 +17,10 @@ use crate::{Adjacency, DirectedLink, Routes, Topology};
 pub struct Repairs {
     topology: Topology,
     routes: Routes,
+    /// Routing configurations of each block, for MRC.
+    blocks: OnceCell<Vec<Block>>,
+    /// Key links for the last requested destination, for FIFR.
+    key_links: RefCell<Option<(usize, KeyLinks)>>,
 }
 
 impl Repairs {
@@ -20,7 +28,8 @@ impl Repairs {
     #[must_use]
     pub fn new(topology: Topology) -> Self {
         let routes = Routes::new(&topology);
-        Repairs { topology, routes }
+        let (blocks, key_links) = (OnceCell::new(), RefCell::new(None));
+        Repairs { topology, routes, blocks, key_links }
     }
 
     /// Returns the network.
@@ -44,7 +53,7 @@ impl Repairs {
         router: usize,
         destination: usize,
     ) -> Option<Repair> {
-        let Repairs { topology, routes } = self;
+        let Repairs { topology, routes, .. } = self;
         let primary = topology.adjacency(routes.next(router, destination)?)?;
         let repair = |mechanism, hops, end| self.over(mechanism, (primary, destination), hops, end);
         let tunnel = |hops, end, segments| Repair {
@@ -88,6 +97,21 @@ impl Repairs {
             Mechanism::NotVia => {
                 let path = not_via(topology, routes, protect, router, destination)?;
                 Some(tunnel(path.hops, path.end, vec![Segment::Node(path.end)]))
+            }
+            Mechanism::Mrc => {
+                let blocks = self.blocks.get_or_init(|| configured(topology));
+                let (hops, end) = marked(blocks, topology, routes, protect, (router, destination))?;
+                Some(repair(mechanism, hops, end))
+            }
+            Mechanism::Fifr => {
+                let tree = routes.to(destination);
+                let mut known = self.key_links.borrow_mut();
+                let known = match &mut *known {
+                    Some((of, keys)) if *of == destination => keys,
+                    other => &mut other.insert((destination, KeyLinks::new(topology, tree))).1,
+                };
+                let (hops, end) = known.path(topology, tree, router)?;
+                Some(repair(mechanism, hops, end))
             }
         }
     }

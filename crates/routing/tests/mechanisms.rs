@@ -8,13 +8,13 @@ use proptest::prelude::*;
 
 const FAR: u64 = 1 << 40;
 
-fn even(nodes: usize, links: &[(usize, usize, u32)]) -> Topology {
+pub(crate) fn even(nodes: usize, links: &[(usize, usize, u32)]) -> Topology {
     let link = |&(a, b, cost)| Some(Link { ends: [a, b], costs: [cost; 2] });
     Topology::new(nodes, links.iter().map(link).collect())
 }
 
 /// The nodes that a repair visits, the router first.
-fn visited(topology: &Topology, router: usize, repair: &Repair) -> Vec<usize> {
+pub(crate) fn visited(topology: &Topology, router: usize, repair: &Repair) -> Vec<usize> {
     let to = |&hop| topology.adjacency(hop).map_or(router, |over| over.to);
     std::iter::once(router).chain(repair.hops.iter().map(to)).collect()
 }
@@ -96,7 +96,7 @@ fn not_via_addresses_lead_around_the_node_or_the_link() {
 }
 
 /// A ring with chords, so that no node and no link separates it. Costs are the same in both directions.
-fn networks() -> impl Strategy<Value = Topology> {
+pub(crate) fn networks() -> impl Strategy<Value = Topology> {
     (4usize..10).prop_flat_map(|nodes| {
         let cost = 1u32..5;
         let ring = proptest::collection::vec(cost.clone(), nodes);
@@ -133,7 +133,7 @@ fn distances(topology: &Topology, links: &[usize], node: Option<usize>) -> Vec<V
 }
 
 /// Router, destination, and the adjacency to the next hop.
-fn pairs(repairs: &Repairs) -> Vec<(usize, usize, Adjacency)> {
+pub(crate) fn pairs(repairs: &Repairs) -> Vec<(usize, usize, Adjacency)> {
     let nodes = repairs.topology().nodes();
     let all = (0..nodes).flat_map(|s| (0..nodes).map(move |d| (s, d)));
     let primary = |s, d| repairs.topology().adjacency(repairs.routes().next(s, d)?);

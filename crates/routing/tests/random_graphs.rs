@@ -12,8 +12,14 @@ use proptest::prelude::*;
 
 const FAR: u64 = 1 << 40;
 
-const MECHANISMS: [Mechanism; 5] =
-    [Mechanism::Lfa, Mechanism::RemoteLfa, Mechanism::TiLfa, Mechanism::UTurn, Mechanism::NotVia];
+const MECHANISMS: [Mechanism; 6] = [
+    Mechanism::Lfa,
+    Mechanism::RemoteLfa,
+    Mechanism::TiLfa,
+    Mechanism::UTurn,
+    Mechanism::NotVia,
+    Mechanism::Mrc,
+];
 
 /// One next hop for each destination.
 fn one(mechanism: Mechanism) -> Forwarding {
@@ -227,8 +233,8 @@ proptest! {
             for protect in [Protect::Link, Protect::Node] {
                 for mechanism in MECHANISMS {
                     let Some(backup) = repairs.find(mechanism, protect, s, d) else {
-                        // Both compute the path without the link: there is a backup wherever there is a way.
-                        let complete = matches!(mechanism, Mechanism::TiLfa | Mechanism::NotVia);
+                        // They have a path without the link: there is a backup wherever there is a way.
+                        let complete = matches!(mechanism, Mechanism::TiLfa | Mechanism::NotVia | Mechanism::Mrc);
                         prop_assert!(!complete || left.next(s, d).is_none());
                         continue;
                     };
@@ -256,7 +262,7 @@ proptest! {
             let found = coverage(&topology, one(mechanism));
             let expected = Coverage { pairs: pairs_of, protectable, protected, ..found };
             prop_assert_eq!(found, expected);
-            if matches!(mechanism, Mechanism::TiLfa | Mechanism::NotVia) {
+            if matches!(mechanism, Mechanism::TiLfa | Mechanism::NotVia | Mechanism::Mrc) {
                 prop_assert_eq!(protected, protectable);
             }
         }

@@ -67,9 +67,13 @@ fn remaining_time_to_live_matches_each_model() {
 /// other mechanisms are not encapsulated, so `pipe` does not concern them.
 #[test]
 fn only_tunnels_hide_routers_from_the_time_to_live() {
-    for (repair, ttl, hidden) in
-        [("not-via", "uniform", 0), ("not-via", "pipe", 2), ("u-turn", "pipe", 0)]
-    {
+    for (repair, ttl, hidden) in [
+        ("not-via", "uniform", 0),
+        ("not-via", "pipe", 2),
+        ("u-turn", "pipe", 0),
+        ("mrc", "pipe", 0),
+        ("fifr", "pipe", 0),
+    ] {
         for (routers, expires) in [(59 + hidden, false), (60 + hidden, true)] {
             let set = [
                 ("routing.repair", repair),
@@ -177,6 +181,8 @@ fn coverage_counts_pairs_of_router_and_destination() {
         // A and C have U-turns to B and D, whose next hops they are. B and D are no next hops of A and C.
         ("u-turn", 12, 0),
         ("not-via", 18, 18),
+        ("mrc", 18, 0),
+        ("fifr", 18, 0),
     ] {
         let coverage = of(repair);
         assert_eq!((coverage.pairs, coverage.protectable), (30, 18), "{repair}");
