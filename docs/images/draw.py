@@ -31,7 +31,7 @@ from PIL import Image
 from optcp.common import stored
 from optcp.papers.model import Result
 from optcp.papers.results import sensitivities
-from optcp.plots import sensitivity
+from optcp.plots import panels, sensitivity
 from optcp.plots.svg import canvas
 from optcp_papers.das import figures as das
 from optcp_papers.gmpls.figures import aqm, section5
@@ -51,6 +51,7 @@ WANTED = {
     "das/fig2-run": "das-fig2.png",
     "das/fig4": "das-fig4.png",
     "das/fig6-paper": "das-fig6.png",
+    "das/mechanisms": "das-mechanisms.png",
     "das/repairs": "das-repairs.png",
     "obs/fig5": "obs-fig5.png",
     "obs/fig14": "obs-fig14.png",
@@ -135,8 +136,8 @@ def queues(directory: Path) -> None:
 
 def reroute(directory: Path) -> None:
     """Draw the wanted figures of the DAS paper."""
-    with mock.patch.object(das, "render", save):
-        for name in ("fig1", "fig2", "fig4", "fig6", "repairs"):
+    with mock.patch.object(panels, "render", save):
+        for name in ("fig1", "fig2", "fig4", "fig6", "mechanisms", "repairs"):
             getattr(das, name)(read(directory, name, "das"))
 
 
