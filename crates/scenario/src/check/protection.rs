@@ -8,7 +8,7 @@ use optcp_units::{Duration, Time};
 use crate::plan::{BundlePlan, CapacityKind, DetectionPlan, FlowPlan, ProtectionPlan};
 use crate::problem::Problems;
 use crate::protected::{Protected, TeLink};
-use crate::schema::{File, LinkRef, ListOr, ProtectionEntry, Span, SwitchDelay};
+use crate::schema::{Count, File, LinkRef, ListOr, ProtectionEntry, Span, SwitchDelay};
 use crate::tree::place;
 use optcp_units::nearest::suggestion;
 
@@ -331,6 +331,17 @@ fn check_keys(i: usize, entry: &ProtectionEntry, problems: &mut Problems<'_>) {
         "rate",
         format!("capacity `{}` sets the rate; `rate` needs `reserved`", capacity.name()),
     );
+    let computed = matches!(entry.backup, ListOr::Found(_));
+    idle(
+        entry.segment_links.is_some() && !(scheme == Scheme::Segment && computed),
+        "segment_links",
+        "needs scheme `segment` and a computed `backup`".to_owned(),
+    );
+    if let Some(Count(0)) = entry.segment_links {
+        problems
+            .at(place!["protection", i, "segment_links"], "segments without links")
+            .label("must be above zero");
+    }
     if scheme.bridges() && revert.merges() {
         problems
             .at(place!["protection", i, "revert"], format!("1+1 cannot revert `{}`", revert.name()))

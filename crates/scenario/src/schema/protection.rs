@@ -108,6 +108,8 @@ pub(crate) struct ProtectionEntry {
     /// Nodes of the backup path, whose first and last lie on the path of the flows. Alternatively,
     /// the required disjointness of a backup that is computed per flow.
     pub backup: ListOr<Disjoint>,
+    /// For `segment` with a computed backup: maximum number of links per segment. Default: 2.
+    pub segment_links: Option<Count>,
     /// With a computed backup: metric of its length. Default: `cost`.
     pub metric: Option<Metric>,
     /// Time from a failure until the adjacent nodes act.

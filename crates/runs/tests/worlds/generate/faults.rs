@@ -172,6 +172,12 @@ impl Maker<'_> {
         self.maybe(&mut entry, "ProtectionEntry", 50, &["metric"]);
         self.maybe(&mut entry, "ProtectionEntry", 80, &["scheme"]);
         self.timing(&mut entry);
+        self.about("segments", |maker| {
+            if maker.draw.chance(50) {
+                entry.insert("scheme".to_owned(), text("segment"));
+                maker.maybe(&mut entry, "ProtectionEntry", 90, &["segment_links"]);
+            }
+        });
         self.push("protection", entry);
     }
 
