@@ -47,6 +47,7 @@ WANTED = {
     "das/fig2-run": "das-fig2.png",
     "das/fig4": "das-fig4.png",
     "das/fig6-paper": "das-fig6.png",
+    "das/mechanisms": "das-mechanisms.png",
     "das/repairs": "das-repairs.png",
     "obs/fig5": "obs-fig5.png",
     "obs/fig14": "obs-fig14.png",

@@ -5,6 +5,7 @@ import pytest
 
 import handmade
 from handmade import HandMade
+from optcp import _core
 from optcp.data.axes import Axis
 from optcp.data.cells import Cells, stack
 from optcp.data.table import PICOSECONDS_A_SECOND
@@ -12,7 +13,7 @@ from optcp.papers import judge
 from optcp.papers.options import Options, Size
 from optcp.papers.printed import statements_of
 from optcp.papers.registry import select
-from optcp_papers.das import fig1, fig2, fig4, fig6, paper, repairs
+from optcp_papers.das import fig1, fig2, fig4, fig6, mechanisms, paper, repairs
 
 
 def run(series, *, drops=None, routing=None, seed=1):
@@ -254,8 +255,36 @@ def test_judgement_of_announcements(change, holds):
     assert combined(fig1.only_long_failure_is_announced(timelines(**change))) is holds
 
 
+def test_every_mechanism_is_run_on_both_networks():
+    known = {one["name"] for one in _core.catalogue() if one["family"] == "fast-reroute"} - {"none"} | {"ecmp"}
+    ran = {network: {name.split(",")[0] for name in mechanisms.ways(network)} for network in mechanisms.NETWORKS}
+    assert ran == {"triangle": known, "square": known - {"lfa"}}
+
+
+def by_mechanism(plain, das):
+    names = Axis("mechanism", ("mrc", mechanisms.BLIND))
+    false = np.stack([np.array([plain, das]).T] * 2, axis=1)
+    return mechanisms.World(over(np.ones((len(plain), 2, 2)), names, RECEIVER), over(false, names, RECEIVER))
+
+
+@pytest.mark.parametrize(
+    ("plain", "das", "removes", "blind"),
+    [
+        ([0, 2], [0, 0], True, False),
+        ([0, 2], [0, 2], False, True),
+        ([0, 0], [0, 0], False, False),
+        ([0, 2], [1, 2], False, False),
+    ],
+)
+def test_judgements_by_mechanism(plain, das, removes, blind):
+    world = by_mechanism(plain, das)
+    assert combined(mechanisms.removes_false_retransmits(world, "mrc")) is removes
+    assert combined(mechanisms.changes_nothing(world)) is blind
+
+
 def test_every_statement_of_the_paper_is_judged():
     assert [len(statements_of(f"das/fig{n}")) for n in (1, 2, 4, 6)] == [1, 4, 1, 2]
+    assert len(statements_of("das/mechanisms")) == 2
 
 
 def test_variants_of_sack_are_compared_with_sack():

@@ -11,6 +11,10 @@ registry! {
         "lfa" => Lfa: "a neighbour that does not send the packets back (loop-free alternate)", "RFC 5286";
         "remote-lfa" => RemoteLfa: "a loop-free alternate, else a tunnel to a more distant router that does not send the packets back", "RFC 7490";
         "ti-lfa" => TiLfa: "a tunnel along the path after convergence", "RFC 9855";
+        "u-turn" => UTurn: "a loop-free alternate, else a neighbour that would send the packets back, but recognises them and uses its own alternate", "draft-atlas-ip-local-protect-uturn-03";
+        "not-via" => NotVia: "a tunnel to an address beyond the failure that is routed without the failed component", "RFC 6981";
+        "mrc" => Mrc: "the paths of a routing configuration that isolates the failed element", "Kvalbein et al., INFOCOM 2006";
+        "fifr" => Fifr: "routers infer the failed link from the interface at which a packet arrives", "Zhong et al., INFOCOM 2005";
     }
 }
 
@@ -45,8 +49,10 @@ pub enum Segment {
 pub struct Repair {
     /// Mechanism that found it.
     pub mechanism: Mechanism,
-    /// Hops from the router to the node where ordinary forwarding continues; more than one hop is a tunnel.
+    /// Hops from the router to the node where ordinary forwarding continues.
     pub hops: Vec<DirectedLink>,
+    /// `true`: packets are encapsulated on these hops.
+    pub encapsulated: bool,
     /// Node where ordinary forwarding continues.
     pub end: usize,
     /// Segment list in the header, in addition to the destination.
@@ -58,9 +64,9 @@ pub struct Repair {
 }
 
 impl Repair {
-    /// Returns whether packets use a tunnel: the path is not one hop to a neighbour.
+    /// Returns whether packets use a tunnel: they are encapsulated, and the path is not one hop to a neighbour.
     #[must_use]
     pub fn tunnel(&self) -> bool {
-        self.hops.len() > 1
+        self.encapsulated && self.hops.len() > 1
     }
 }

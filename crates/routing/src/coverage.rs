@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use crate::backup::Repair;
-use crate::repair::repair;
-use crate::{DirectedLink, Forwarding, Removed, Routes, Topology};
+use crate::repair::Repairs;
+use crate::{DirectedLink, Forwarding, Removed, Topology};
 
 /// Counts over all pairs of a router and a destination (RFC 6571's per-prefix view), and over all link
 /// directions (its per-link view). A pair represents the link over which it leaves, so that pairs of a link
@@ -32,14 +32,15 @@ pub struct Coverage {
 #[must_use]
 pub fn coverage(topology: &Topology, forwarding: Forwarding) -> Coverage {
     let Forwarding { mechanism, protect, .. } = forwarding;
-    let routes = Routes::new(topology);
+    let repairs = Repairs::new(topology.clone());
+    let routes = repairs.routes();
     let mut counts = Coverage::default();
     let mut links: BTreeMap<DirectedLink, bool> = BTreeMap::new();
     // Links are bidirectional: destinations behind a link are reachable without it if its far end is.
     let mut around: BTreeMap<DirectedLink, bool> = BTreeMap::new();
     for destination in 0..topology.nodes() {
         for router in 0..topology.nodes() {
-            let set = forwarding.next_hops(topology, &routes, router, destination);
+            let set = forwarding.next_hops(topology, routes, router, destination);
             let Some(&hop) = set.first() else { continue };
             if set.len() > 1 {
                 counts.pairs += 1;
@@ -50,8 +51,7 @@ pub fn coverage(topology: &Topology, forwarding: Forwarding) -> Coverage {
                 set.iter().for_each(|&hop| _ = links.entry(hop).or_insert(true));
                 continue;
             }
-            let backup: Option<Repair> =
-                repair(topology, &routes, mechanism, protect, router, destination);
+            let backup: Option<Repair> = repairs.find(mechanism, protect, router, destination);
             let around = around.entry(hop).or_insert_with(|| {
                 let gone = Removed::Links(&[hop.0]);
                 !routes.to(destination).detour(topology, gone, router).is_empty()

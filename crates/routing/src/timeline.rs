@@ -30,7 +30,7 @@ use optcp_units::{Time, registry};
 use crate::backup::{Mechanism, Protect, Repair};
 use crate::convergence::{Announcement, Failure, Timing, announcements, link_detections};
 use crate::hold;
-use crate::repair::repair;
+use crate::repair::Repairs;
 use crate::{DirectedLink, Routes, Topology};
 
 registry! {
@@ -122,12 +122,6 @@ enum Event {
     Installs { announcement: usize },
 }
 
-/// State of the network with its shortest paths.
-struct View {
-    topology: Topology,
-    routes: Routes,
-}
-
 /// Router.
 #[derive(Clone, Default)]
 struct Router {
@@ -176,7 +170,7 @@ pub fn timeline(
     // The sort must be stable: detections precede installations, and reports stay in order.
     events.sort_by_key(|&(at, router, _)| (at, router));
 
-    let mut views: BTreeMap<BTreeSet<usize>, View> = BTreeMap::new();
+    let mut views: BTreeMap<BTreeSet<usize>, Repairs> = BTreeMap::new();
     let first = view(&mut views, topology, &BTreeSet::new());
     let mut routers: Vec<Router> = (0..topology.nodes())
         .map(|router| {
@@ -212,14 +206,12 @@ pub fn timeline(
 
 /// Returns the network without the failed links, computed once.
 fn view<'v>(
-    views: &'v mut BTreeMap<BTreeSet<usize>, View>,
+    views: &'v mut BTreeMap<BTreeSet<usize>, Repairs>,
     topology: &Topology,
     down: &BTreeSet<usize>,
-) -> &'v View {
-    views.entry(down.clone()).or_insert_with(|| {
-        let topology = topology.without(down.iter().copied());
-        View { routes: Routes::new(&topology), topology }
-    })
+) -> &'v Repairs {
+    let left = || Repairs::new(topology.without(down.iter().copied()));
+    views.entry(down.clone()).or_insert_with(left)
 }
 
 impl Router {
@@ -253,12 +245,12 @@ impl Router {
     /// Returns the current entry for a destination; `None` if no path is known.
     fn entry(
         &self,
-        view: &View,
+        view: &Repairs,
         forwarding: Forwarding,
         router: usize,
         destination: usize,
     ) -> Option<Entry> {
-        let (topology, routes) = (&view.topology, &view.routes);
+        let (topology, routes) = (view.topology(), view.routes());
         let all = forwarding.next_hops(topology, routes, router, destination);
         let next = match all[..] {
             [] => return None,
@@ -267,7 +259,7 @@ impl Router {
             _ => return Some(self.left(all)),
         };
         let Forwarding { mechanism, protect, .. } = forwarding;
-        let backup = repair(topology, routes, mechanism, protect, router, destination);
+        let backup = view.find(mechanism, protect, router, destination);
         let usable = backup.filter(|backup| !self.detected.contains(&backup.hops[0]));
         Some(usable.map_or(Entry::Next(next), Entry::Backup))
     }

@@ -1,8 +1,8 @@
 //! Repair paths in networks small enough to be computed by hand.
 
 use optcp_routing::{
-    Coverage, Forwarding, Link, Mechanism, Protect, Repair, Routes, Segment, Topology, alternates,
-    choose, coverage, extended_p_space, p_space, pq_node, q_space, repair,
+    Coverage, Forwarding, Link, Mechanism, Protect, Repair, Repairs, Routes, Segment, Topology,
+    alternates, choose, coverage, extended_p_space, p_space, pq_node, q_space,
 };
 
 /// A network of links `(from, to, cost there, cost back)`, by index in this order.
@@ -14,6 +14,16 @@ fn network(nodes: usize, links: &[(usize, usize, u32, u32)]) -> Topology {
 fn even(nodes: usize, links: &[(usize, usize, u32)]) -> Topology {
     let both: Vec<_> = links.iter().map(|&(a, b, cost)| (a, b, cost, cost)).collect();
     network(nodes, &both)
+}
+
+/// The repair path of a router for a destination.
+fn repair(
+    topology: &Topology,
+    mechanism: Mechanism,
+    protect: Protect,
+    [router, destination]: [usize; 2],
+) -> Option<Repair> {
+    Repairs::new(topology.clone()).find(mechanism, protect, router, destination)
 }
 
 /// One next hop for each destination.
@@ -102,10 +112,10 @@ fn selection_prefers_required_protection() {
     assert_eq!(choose(&found, Protect::Link).unwrap().adjacency.to, n1);
     assert_eq!(choose(&found, Protect::Node).unwrap().adjacency.to, n2);
     // To E itself nothing protects against its failure, and the link is protected all the same.
-    let to_e = repair(&topology, &routes, Mechanism::Lfa, Protect::Node, S, E).unwrap();
+    let to_e = repair(&topology, Mechanism::Lfa, Protect::Node, [S, E]).unwrap();
     assert_eq!((to_e.end, to_e.node_protecting), (n1, false));
     // After convergence without E: over N2.
-    let path = repair(&topology, &routes, Mechanism::TiLfa, Protect::Node, S, d).unwrap();
+    let path = repair(&topology, Mechanism::TiLfa, Protect::Node, [S, d]).unwrap();
     assert_eq!((path.hops.clone(), path.end, path.node_protecting), (vec![(4, 0)], n2, true));
     assert!(!path.tunnel() && path.segments.is_empty());
 }
@@ -123,11 +133,11 @@ fn selection_avoids_shared_risks() {
     let found = alternates(&topology, &routes, S, d);
     assert_eq!(found.iter().map(|a| a.risk_protecting).collect::<Vec<_>>(), [false, true]);
     assert_eq!(choose(&found, Protect::Risk).unwrap().adjacency.to, n2);
-    let path = repair(&topology, &routes, Mechanism::TiLfa, Protect::Risk, S, d).unwrap();
+    let path = repair(&topology, Mechanism::TiLfa, Protect::Risk, [S, d]).unwrap();
     assert_eq!((path.hops.clone(), path.end, path.risk_protecting), (vec![(4, 0)], n2, true));
     // A third link in the duct leaves no way: the link alone is protected.
     let topology = two_neighbours().with_risks([&[0, 2, 4][..]]);
-    let path = repair(&topology, &routes, Mechanism::TiLfa, Protect::Risk, S, d).unwrap();
+    let path = repair(&topology, Mechanism::TiLfa, Protect::Risk, [S, d]).unwrap();
     assert!(!path.risk_protecting);
     assert_eq!(path.hops[0], (2, 0));
 }
@@ -146,8 +156,7 @@ fn costs_of_both_directions_are_separate() {
 #[test]
 fn a_parallel_link_protects_the_link_and_not_the_node() {
     let topology = even(3, &[(0, 1, 1), (0, 1, 5), (1, 2, 1)]);
-    let routes = Routes::new(&topology);
-    let backup = repair(&topology, &routes, Mechanism::Lfa, Protect::Link, 0, 2).unwrap();
+    let backup = repair(&topology, Mechanism::Lfa, Protect::Link, [0, 2]).unwrap();
     assert_eq!(backup.hops, [(1, 0)]);
     assert!(!backup.node_protecting);
 }
@@ -166,7 +175,7 @@ fn backups_of_the_square_match_the_paper() {
     let [a, b, d, r] = [0, 2, 3, 5];
     let backup = |diagonal, mechanism| -> Option<Repair> {
         let topology = square(diagonal);
-        repair(&topology, &Routes::new(&topology), mechanism, Protect::Link, a, r)
+        repair(&topology, mechanism, Protect::Link, [a, r])
     };
     // D(B, C) = 2 is not < D(B, A) + D(A, C) = 2: no loop-free alternate.
     assert_eq!(backup(false, Mechanism::Lfa), None);
@@ -189,9 +198,8 @@ fn segment_list_names_link_between_p_and_q() {
     // S-E.
     let (c, b, a) = (2, 3, 4);
     let topology = even(5, &[(S, E, 1), (E, c, 1), (c, b, 10), (b, a, 1), (a, S, 1)]);
-    let routes = Routes::new(&topology);
-    assert_eq!(repair(&topology, &routes, Mechanism::RemoteLfa, Protect::Link, S, E), None);
-    let along = repair(&topology, &routes, Mechanism::TiLfa, Protect::Link, S, E).unwrap();
+    assert_eq!(repair(&topology, Mechanism::RemoteLfa, Protect::Link, [S, E]), None);
+    let along = repair(&topology, Mechanism::TiLfa, Protect::Link, [S, E]).unwrap();
     assert_eq!(along.hops, [(4, 1), (3, 1), (2, 1)]);
     assert_eq!(along.end, c);
     assert_eq!(along.segments, [Segment::Node(b), Segment::Adjacency((2, 1))]);

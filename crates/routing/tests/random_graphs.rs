@@ -4,15 +4,22 @@ use std::collections::BTreeSet;
 
 use optcp_routing::{
     Adjacency, Converge, Coverage, DirectedLink, Entry, Failure, Forwarding, Link, Mechanism,
-    Protect, Removed, Repair, Routes, Timing, Topology, Tree, alternates, coverage,
-    extended_p_space, p_space, q_space, repair, timeline,
+    Protect, Removed, Repair, Repairs, Routes, Timing, Topology, Tree, alternates, coverage,
+    extended_p_space, p_space, q_space, timeline,
 };
 use optcp_units::{Duration, Time};
 use proptest::prelude::*;
 
 const FAR: u64 = 1 << 40;
 
-const MECHANISMS: [Mechanism; 3] = [Mechanism::Lfa, Mechanism::RemoteLfa, Mechanism::TiLfa];
+const MECHANISMS: [Mechanism; 6] = [
+    Mechanism::Lfa,
+    Mechanism::RemoteLfa,
+    Mechanism::TiLfa,
+    Mechanism::UTurn,
+    Mechanism::NotVia,
+    Mechanism::Mrc,
+];
 
 /// One next hop for each destination.
 fn one(mechanism: Mechanism) -> Forwarding {
@@ -219,17 +226,19 @@ proptest! {
 
     #[test]
     fn backups_arrive_while_one_link_is_down(topology in networks()) {
-        let routes = Routes::new(&topology);
-        for (s, d, failed) in pairs(&topology, &routes) {
+        let repairs = Repairs::new(topology.clone());
+        let routes = repairs.routes();
+        for (s, d, failed) in pairs(&topology, routes) {
             let left = Routes::new(&topology.without([failed]));
             for protect in [Protect::Link, Protect::Node] {
                 for mechanism in MECHANISMS {
-                    let Some(backup) = repair(&topology, &routes, mechanism, protect, s, d) else {
-                        // Along the post-convergence path there is a backup wherever there is a way.
-                        prop_assert!(mechanism != Mechanism::TiLfa || left.next(s, d).is_none());
+                    let Some(backup) = repairs.find(mechanism, protect, s, d) else {
+                        // They have a path without the link: there is a backup wherever there is a way.
+                        let complete = matches!(mechanism, Mechanism::TiLfa | Mechanism::NotVia | Mechanism::Mrc);
+                        prop_assert!(!complete || left.next(s, d).is_none());
                         continue;
                     };
-                    prop_assert_eq!(follow(&topology, &routes, s, &backup, d, &[failed]), Some(d));
+                    prop_assert_eq!(follow(&topology, routes, s, &backup, d, &[failed]), Some(d));
                 }
             }
         }
@@ -238,21 +247,22 @@ proptest! {
     /// Counted a second time: a pair is protected if its packets arrive though its first link is down.
     #[test]
     fn protected_pairs_are_protectable(topology in networks()) {
-        let routes = Routes::new(&topology);
+        let repairs = Repairs::new(topology.clone());
+        let routes = repairs.routes();
         for mechanism in MECHANISMS {
             let (mut pairs_of, mut protectable, mut protected) = (0, 0, 0);
-            for (s, d, failed) in pairs(&topology, &routes) {
+            for (s, d, failed) in pairs(&topology, routes) {
                 let left = floyd_warshall(&topology.without([failed]));
                 pairs_of += 1;
                 protectable += u64::from(left[s][d] < FAR);
-                let backup = repair(&topology, &routes, mechanism, Protect::Link, s, d);
-                let arrives = |backup: &Repair| follow(&topology, &routes, s, backup, d, &[failed]);
+                let backup = repairs.find(mechanism, Protect::Link, s, d);
+                let arrives = |backup: &Repair| follow(&topology, routes, s, backup, d, &[failed]);
                 protected += u64::from(backup.as_ref().and_then(arrives) == Some(d));
             }
             let found = coverage(&topology, one(mechanism));
             let expected = Coverage { pairs: pairs_of, protectable, protected, ..found };
             prop_assert_eq!(found, expected);
-            if mechanism == Mechanism::TiLfa {
+            if matches!(mechanism, Mechanism::TiLfa | Mechanism::NotVia | Mechanism::Mrc) {
                 prop_assert_eq!(protected, protectable);
             }
         }
@@ -260,14 +270,15 @@ proptest! {
 
     #[test]
     fn node_protecting_backups_avoid_the_next_router(topology in networks()) {
-        let routes = Routes::new(&topology);
-        for (s, d, _) in pairs(&topology, &routes) {
+        let repairs = Repairs::new(topology.clone());
+        let routes = repairs.routes();
+        for (s, d, _) in pairs(&topology, routes) {
             let e = topology.adjacency(routes.next(s, d).unwrap()).unwrap().to;
             for mechanism in MECHANISMS {
-                let backup = repair(&topology, &routes, mechanism, Protect::Node, s, d);
+                let backup = repairs.find(mechanism, Protect::Node, s, d);
                 let Some(backup) = backup.filter(|backup| backup.node_protecting) else { continue };
                 for adjacency in topology.adjacencies(e) {
-                    let arrived = follow(&topology, &routes, s, &backup, d, &[adjacency.hop.0]);
+                    let arrived = follow(&topology, routes, s, &backup, d, &[adjacency.hop.0]);
                     prop_assert_eq!(arrived, Some(d));
                 }
             }
@@ -280,15 +291,16 @@ proptest! {
         let links = topology.links().len();
         let risks: Vec<Vec<usize>> = (0..3).map(|first| (first..links).step_by(3).collect()).collect();
         let topology = topology.with_risks(risks.iter().map(Vec::as_slice));
-        let routes = Routes::new(&topology);
-        for (s, d, primary) in pairs(&topology, &routes) {
+        let repairs = Repairs::new(topology.clone());
+        let routes = repairs.routes();
+        for (s, d, primary) in pairs(&topology, routes) {
             let failed = topology.at_risk_with(&primary);
             let left = floyd_warshall(&topology.without(failed.iter().copied()));
             for mechanism in MECHANISMS {
-                let backup = repair(&topology, &routes, mechanism, Protect::Risk, s, d);
+                let backup = repairs.find(mechanism, Protect::Risk, s, d);
                 let protecting = backup.as_ref().is_some_and(|backup| backup.risk_protecting);
                 let arrives = backup.is_some_and(|backup| {
-                    follow(&topology, &routes, s, &backup, d, failed) == Some(d)
+                    follow(&topology, routes, s, &backup, d, failed) == Some(d)
                 });
                 prop_assert!(arrives || !protecting);
                 // Along the post-convergence path there is a backup wherever there is a way.

@@ -63,6 +63,33 @@ fn remaining_time_to_live_matches_each_model() {
     }
 }
 
+/// The tunnel to a not-via address of C hides B and D: A, C and the tail are left, as without the failure. Packets of
+/// other mechanisms are not encapsulated, so `pipe` does not concern them.
+#[test]
+fn only_tunnels_hide_routers_from_the_time_to_live() {
+    for (repair, ttl, hidden) in [
+        ("not-via", "uniform", 0),
+        ("not-via", "pipe", 2),
+        ("u-turn", "pipe", 0),
+        ("mrc", "pipe", 0),
+        ("fifr", "pipe", 0),
+    ] {
+        for (routers, expires) in [(59 + hidden, false), (60 + hidden, true)] {
+            let set = [
+                ("routing.repair", repair),
+                ("routing.ttl", ttl),
+                ("flows.0.start", "100 ms"),
+                ("flows.0.size", "10 segments"),
+                ("failures.0.at", "1 ms"),
+                ("failures.0.repair", "4 s"),
+                ("stop", "4.5 s"),
+            ];
+            let run = run(&with_tail(routers), &set, 1);
+            assert_eq!(dropped(&run, "ttl-expired") > 0, expires, "{routers} {repair} {ttl}");
+        }
+    }
+}
+
 #[test]
 fn transient_failure_is_not_flooded() {
     let run = run(SQUARE, &[], 1);
@@ -146,9 +173,17 @@ fn coverage_counts_pairs_of_router_and_destination() {
     // Six nodes: 30 pairs. Hosts are attached by one link. This leaves 12 pairs unprotectable: S to
     // 5 others, R to 5 others, and A to S and C to R over the host's link.
     let of = |repair| scenario(SQUARE, &[("routing.repair", repair)]).coverage().unwrap();
-    for (repair, protected, tunnels) in
-        [("none", 0, 0), ("lfa", 6, 0), ("remote-lfa", 18, 12), ("ti-lfa", 18, 12)]
-    {
+    for (repair, protected, tunnels) in [
+        ("none", 0, 0),
+        ("lfa", 6, 0),
+        ("remote-lfa", 18, 12),
+        ("ti-lfa", 18, 12),
+        // A and C have U-turns to B and D, whose next hops they are. B and D are no next hops of A and C.
+        ("u-turn", 12, 0),
+        ("not-via", 18, 18),
+        ("mrc", 18, 0),
+        ("fifr", 18, 0),
+    ] {
         let coverage = of(repair);
         assert_eq!((coverage.pairs, coverage.protectable), (30, 18), "{repair}");
         assert_eq!((coverage.protected, coverage.tunnels), (protected, tunnels), "{repair}");

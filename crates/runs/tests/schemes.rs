@@ -345,7 +345,7 @@ fn a_shared_warm_up_changes_nothing() {
 fn every_link_of_the_path_is_protected_from_end_to_end() {
     let text = WORLD.replace("link = [\"L1\", \"L2\"]\nbackup", "backup");
     let links = [("['L0', 'L1']", 0, 11), ("['L1', 'L2']", 40, 10), ("['L2', 'L3']", 41, 0)];
-    for scheme in ["path", "loopback", "loopback-variant", "1+1", "1:1", "restoration"] {
+    for scheme in ["path", "loopback", "loopback-variant", "1+1", "1:1", "restoration", "segment"] {
         for (link, to_data_end, to_ack_end) in links {
             let loops = u64::from(scheme == "loopback");
             let settings = [

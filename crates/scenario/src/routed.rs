@@ -3,9 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use optcp_routing::{
-    Coverage, Forwarding, Link, Protect, Repair, Routes, Topology, coverage, repair,
-};
+use optcp_routing::{Coverage, Forwarding, Link, Protect, Repair, Repairs, Topology, coverage};
 
 use crate::plan::{BundlePlan, DirectedLink, LinkPlan, Plan};
 
@@ -104,18 +102,18 @@ pub struct Backup {
 /// Returns the backups of every router.
 pub fn backups(plan: &Plan) -> Vec<Backup> {
     let Some(routing) = &plan.routing else { return Vec::new() };
-    let topology = topology_of(plan);
-    let routes = Routes::new(&topology);
+    let repairs = Repairs::new(topology_of(plan));
+    let (topology, routes) = (repairs.topology(), repairs.routes());
     let of = |router: usize, destination: usize| {
         let forwarding = routing.forwarding();
         let Forwarding { mechanism, protect, .. } = forwarding;
-        let set = forwarding.next_hops(&topology, &routes, router, destination);
+        let set = forwarding.next_hops(topology, routes, router, destination);
         if set.is_empty() {
             return None;
         }
         let next = set.iter().map(|&hop| name(plan, hop)).collect();
         if set.len() > 1 {
-            let both = routes.avoid_each_other(&topology, &set, destination);
+            let both = routes.avoid_each_other(topology, &set, destination);
             return Some(Backup {
                 router: plan.nodes[router].clone(),
                 destination: plan.nodes[destination].clone(),
@@ -127,7 +125,7 @@ pub fn backups(plan: &Plan) -> Vec<Backup> {
                 protects: Some(if both { Protect::Node } else { Protect::Link }.name()),
             });
         }
-        let backup = repair(&topology, &routes, mechanism, protect, router, destination);
+        let backup = repairs.find(mechanism, protect, router, destination);
         let avoids = |backup: &Repair| match protect {
             Protect::Risk if backup.risk_protecting => Protect::Risk.name(),
             _ if backup.node_protecting => Protect::Node.name(),

@@ -79,6 +79,30 @@ def _shares(result: Result) -> list[Figure]:
     return made.drawn
 
 
+@draws("das/mechanisms")
+def mechanisms(result: Result) -> list[Figure]:
+    """Draw the share of starts with a false retransmit by mechanism, one panel per network."""
+    rows = where(result.rows, "false_retransmit_share_pct")
+    names, networks = distinct(rows, "mechanism"), distinct(rows, "network")
+    caption = (
+        "Share of start times with a false fast retransmit, with 95 % intervals, by mechanism and TTL model of tunnels."
+    )
+    with page(result, caption, (9.2, 0.27 * len(names) + 1.4), 1, len(networks), sharex=True, sharey=True) as made:
+        for panel, network in zip(made.panels[0], networks, strict=True):
+            for shift, receiver in ((-0.15, "plain"), (0.15, "das")):
+                chosen = where(rows, network=network, receiver=receiver)
+                y = [names.index(item.key["mechanism"]) + shift for item in chosen]
+                intervals.marks_across(panel, chosen, y, RECEIVER_COLOURS[receiver], receiver)
+            panel.set_title(network)
+        first = made.panels[0, 0]
+        first.set_yticks(range(len(names)), names)
+        first.invert_yaxis()
+        first.set_xlim(left=-1)
+        made.label(x="starts with a false fast retransmit (%)")
+        made.legend(2)
+    return made.drawn
+
+
 def _gains(result: Result) -> list[Figure]:
     curves = [curve for curve in result.series if curve.name in ("histogram", "normal fit")]
     if not curves:

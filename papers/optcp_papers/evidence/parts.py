@@ -82,7 +82,9 @@ def _shown(evidence: str) -> str:
 
 
 def _link(place: str) -> str:
-    file, _, anchor = place.removeprefix("docs/details/").partition("#")
+    beside = "docs/details/"
+    relative = place.removeprefix(beside) if place.startswith(beside) else place.replace("docs/", "../", 1)
+    file, _, anchor = relative.partition("#")
     return f"[{anchor.replace('-', ' ') or file}]({file}{'#' + anchor if anchor else ''})"
 
 

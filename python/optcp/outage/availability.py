@@ -11,6 +11,9 @@ import numpy as np
 from optcp.outage import resampled
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from optcp.outage.durations import LogNormal
     from optcp.outage.resampled import Resampled
     from optcp.outage.study import Costs
 
@@ -44,15 +47,30 @@ def nines(silent_ms: Resampled) -> Resampled:
     return replace(silent_ms, estimate=estimate, samples=-np.log10(samples / YEAR_MS))
 
 
-def year(costs: Costs, at: tuple[str, ...], cuts_a_1000_km: float) -> Year:
+def year(costs: Costs, at: tuple[str, ...], cuts_a_1000_km: float, durations: LogNormal | None = None) -> Year:
     """Compute the downtime of a year from the outages that each failure caused.
 
-    An outage that lasts to the end of the run counts up to there: :attr:`Year.is_cut`.
+    An outage that lasts to the end of the run counts up to there: :attr:`Year.is_cut`. With a distribution of
+    durations, a repair ends the outage of the network. TCP's stalls are from the runs, whose failures last.
     """
     a_year = cuts_a_1000_km / 1000 * float(costs.weights.sum())
-    flows = costs.cells[at][0].flows
+    broken_ms = [one.network_ms for one in costs.cells[at]]
+    if durations is not None:
+        broken_ms = [1000 * durations.broken_s(one / 1000) for one in broken_ms]
     network, tcp = (
-        resampled.mean([float(silent.sum()) / flows for silent in of], costs.weights).times(a_year)
-        for of in ([one.network_ms for one in costs.cells[at]], [one.outage_ms for one in costs.cells[at]])
+        _downtime(costs, at, of).times(a_year) for of in (broken_ms, [one.outage_ms for one in costs.cells[at]])
     )
     return Year(network, tcp, any(one.censored for one in costs.cells[at]))
+
+
+def unprotected_ms(costs: Costs, at: tuple[str, ...], cuts_a_1000_km: float, durations: LogNormal) -> Resampled:
+    """Compute the network's downtime of a year if each affected flow waits for the repair."""
+    a_year = cuts_a_1000_km / 1000 * float(costs.weights.sum())
+    broken_ms = [np.full(one.network_ms.size, 1000 * durations.mean_s) for one in costs.cells[at]]
+    return _downtime(costs, at, broken_ms).times(a_year)
+
+
+def _downtime(costs: Costs, at: tuple[str, ...], silent_ms: list[NDArray[np.float64]]) -> Resampled:
+    """Return the mean downtime of a flow per failure, from the downtimes of affected flows."""
+    flows = costs.cells[at][0].flows
+    return resampled.mean([float(one.sum()) / flows for one in silent_ms], costs.weights)

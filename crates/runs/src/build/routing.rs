@@ -266,13 +266,14 @@ impl Tables {
                 Entry::Next(hop) => std::slice::from_ref(hop),
                 Entry::Ecmp(hops) | Entry::Backup(Repair { hops, .. }) => hops,
             };
-            let tunnel = hops.len() > 1 && matches!(entry, Entry::Backup(_));
-            let lay = || match (tunnel, routing.ttl) {
-                (true, TunnelTtl::Pipe) => self.piped(hops, *destination, paths),
-                (true, TunnelTtl::Uniform) => self.along(plan, hops, *destination, paths),
-                (false, _) => self.over(plan, *router, hops, *destination, paths),
+            let lay = || match entry {
+                Entry::Backup(backup) if backup.tunnel() && routing.ttl == TunnelTtl::Pipe => {
+                    self.piped(hops, *destination, paths)
+                }
+                Entry::Backup(_) => self.along(plan, hops, *destination, paths),
+                _ => self.over(plan, *router, hops, *destination, paths),
             };
-            // All next hops of a set leave the router, but only one hop of a tunnel does, so the lists of
+            // All next hops of a set leave the router, but only one hop of a backup does, so the lists of
             // hops cannot be confused.
             let hop = *laid.entry((*destination, hops.to_vec())).or_insert_with(lay);
             controls.push(Control { at: *at, action: Action::SetHop(label, hop) });

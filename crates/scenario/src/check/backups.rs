@@ -18,8 +18,11 @@ use super::p_cycle;
 use super::route::Route;
 use super::ways::Finder;
 
+/// Maximum number of links per segment of scheme `segment`.
+const SEGMENT_LINKS: u32 = 2;
+
 /// Computes the backups of a group. With scheme `local`, each link of the flows gets a backup
-/// around it. Otherwise each path gets a backup between the first and the last node that two
+/// around it. With `segment`, each path gets a backup per segment. Otherwise each path gets a backup between the first and the last node that two
 /// disjoint paths connect. Its flows are switched separately from others.
 pub(super) fn found(
     (i, entry, disjoint): (usize, &ProtectedGroup<'_>, Disjoint),
@@ -44,22 +47,29 @@ pub(super) fn found(
     let Some(search) = Search::new(i, entry, disjoint, plan, network, problems) else {
         return Vec::new();
     };
-    let local = entry.scheme.unwrap_or(Scheme::Local) == Scheme::Local;
-    let found = match (local, disjoint) {
-        (true, Disjoint::Node) => {
+    let scheme = entry.scheme.unwrap_or(Scheme::Local);
+    let found = match (scheme, disjoint) {
+        (Scheme::Local, Disjoint::Node) => {
             problems.at(&here("backup"), "node-disjoint backup with scheme `local`").label(
                 "the nodes adjacent to a failed link switch: `auto`, `link-disjoint` or `risk-disjoint`",
             );
             return Vec::new();
         }
-        (false, Disjoint::PCycle) => {
+        (Scheme::Local, _) => search.around_links(group, plan, disjoint),
+        (_, Disjoint::PCycle) => {
             problems
                 .at(&here("scheme"), "a p-cycle protects links")
                 .label("the nodes adjacent to a failed link switch: use `local`");
             return Vec::new();
         }
-        (true, _) => search.around_links(group, plan, disjoint),
-        (false, _) => search.backups_of_paths(group, plan, disjoint),
+        (Scheme::Segment, _) => {
+            let most = entry.segment_links.map_or(SEGMENT_LINKS, |links| links.0);
+            let most = usize::try_from(most).unwrap_or(usize::MAX);
+            search.backups_of_paths(group, plan, |flow| search.segments(flow, disjoint, most))
+        }
+        _ => search.backups_of_paths(group, plan, |flow| {
+            search.backup_of_path(flow, disjoint).into_iter().collect()
+        }),
     };
     if found.is_empty() && plan.flows.iter().any(|flow| flow.group == group) {
         let message = format!("no path of `{}` has a backup", entry.flows);
@@ -175,12 +185,12 @@ impl<'n> Search<'n> {
         order.into_iter().filter_map(around).collect()
     }
 
-    /// Finds a backup for each path of a group.
+    /// Finds the backups of each path of a group.
     fn backups_of_paths(
         &self,
         group: usize,
         plan: &mut Draft,
-        disjoint: Disjoint,
+        backups: impl Fn(&FlowPlan) -> Vec<Route>,
     ) -> Vec<BackupScope> {
         let mut paths: Vec<(usize, Vec<usize>)> = Vec::new();
         let mut known: BTreeMap<(&[usize], &[DirectedLink]), usize> = BTreeMap::new();
@@ -195,9 +205,14 @@ impl<'n> Search<'n> {
         }
         let found: Vec<BackupScope> = paths
             .into_iter()
-            .filter_map(|(first, flows)| {
-                let backup = self.backup_of_path(&plan.flows[first], disjoint)?;
-                Some(BackupScope { flows, link: None, links: Vec::new(), backup })
+            .flat_map(|(first, flows)| {
+                let scope = move |backup| BackupScope {
+                    flows: flows.clone(),
+                    link: None,
+                    links: Vec::new(),
+                    backup,
+                };
+                backups(&plan.flows[first]).into_iter().map(scope)
             })
             .collect();
         for covers in &found {
@@ -210,8 +225,39 @@ impl<'n> Search<'n> {
 
     /// Finds the backup that bypasses the longest possible part of a path.
     fn backup_of_path(&self, flow: &FlowPlan, disjoint: Disjoint) -> Option<Route> {
-        let passed = TeLink::passed(&self.network.bundles, flow);
         let last = flow.path.len() - 1;
+        let spans = (1..=last)
+            .rev()
+            .flat_map(|length| (0..=last - length).map(move |at| [at, at + length]));
+        self.first_backup(flow, disjoint, spans).map(|(_, backup)| backup)
+    }
+
+    /// Divides a path into segments of at most `most` links, and finds a backup for each. Links without a backup
+    /// are left out.
+    fn segments(&self, flow: &FlowPlan, disjoint: Disjoint, most: usize) -> Vec<Route> {
+        let last = flow.path.len() - 1;
+        let (mut found, mut at) = (Vec::new(), 0);
+        while at < last {
+            let spans = (at + 1..=at.saturating_add(most).min(last)).rev().map(|to| [at, to]);
+            match self.first_backup(flow, disjoint, spans) {
+                Some(([_, to], backup)) => {
+                    found.push(backup);
+                    at = to;
+                }
+                None => at += 1,
+            }
+        }
+        found
+    }
+
+    /// Finds the first part of a path that has a backup, and the preferred backup of this part.
+    fn first_backup(
+        &self,
+        flow: &FlowPlan,
+        disjoint: Disjoint,
+        spans: impl Iterator<Item = [usize; 2]>,
+    ) -> Option<([usize; 2], Route)> {
+        let passed = TeLink::passed(&self.network.bundles, flow);
         let links = |from: usize, to: usize| -> Vec<usize> {
             passed[from..to].iter().flat_map(|link| link.ports.iter().map(|port| port.0)).collect()
         };
@@ -230,16 +276,13 @@ impl<'n> Search<'n> {
             Disjoint::Link | Disjoint::PCycle => &[(false, false)],
         };
         let weakest = attempts[attempts.len() - 1];
-        let spans = (1..=last)
-            .rev()
-            .flat_map(|length| (0..=last - length).map(move |at| [at, at + length]));
         // A bridge, such as the link of a host, has no backup.
         let possible =
             |&[from, to]: &[usize; 2]| !links(from, to).iter().any(|&link| self.bridges[link]);
         let span = spans
-            .into_iter()
             .filter(possible)
             .find(|&span| try_between(span, weakest.0, weakest.1).is_some())?;
-        attempts.iter().find_map(|&(nodes, risks)| try_between(span, nodes, risks))
+        let backup = attempts.iter().find_map(|&(nodes, risks)| try_between(span, nodes, risks))?;
+        Some((span, backup))
     }
 }

@@ -95,7 +95,7 @@ fn check_keys(i: usize, entry: &ProtectionEntry, plan: &Draft, problems: &mut Pr
 
 /// Returns whether a scheme differs from `local` only if more than one link is protected.
 fn is_path_scheme(scheme: Scheme) -> bool {
-    matches!(scheme, Scheme::Path | Scheme::LoopBack | Scheme::LoopBackVariant)
+    matches!(scheme, Scheme::Path | Scheme::LoopBack | Scheme::LoopBackVariant | Scheme::Segment)
 }
 
 /// Returns the link that represents the named link or bundle in routing.

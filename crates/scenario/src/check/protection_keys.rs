@@ -4,7 +4,7 @@ use optcp_optical::protection::{Revert, Scheme};
 
 use crate::plan::CapacityKind;
 use crate::problem::Problems;
-use crate::schema::{Disjoint, ListOr, ProtectionEntry};
+use crate::schema::{Count, Disjoint, ListOr, ProtectionEntry};
 use crate::tree::place;
 
 use super::circuits;
@@ -66,6 +66,17 @@ pub(super) fn check_keys(i: usize, entry: &ProtectionEntry, problems: &mut Probl
         "rate",
         format!("capacity `{}` sets the rate; `rate` needs `reserved`", capacity.name()),
     );
+    let computed = matches!(entry.backup, ListOr::Found(_));
+    idle(
+        entry.segment_links.is_some() && !(scheme == Scheme::Segment && computed),
+        "segment_links",
+        "needs scheme `segment` and a computed `backup`".to_owned(),
+    );
+    if let Some(Count(0)) = entry.segment_links {
+        problems
+            .at(place!["protection", i, "segment_links"], "segments without links")
+            .label("must be above zero");
+    }
     if scheme.bridges() && revert.merges() {
         problems
             .at(place!["protection", i, "revert"], format!("1+1 cannot revert `{}`", revert.name()))

@@ -56,6 +56,7 @@ pub(super) fn routing(
         return None;
     }
     bundles(table, network, problems);
+    mechanism(table, network, problems);
     Some(Routes::new(&topology(routers, &network.links, &network.bundles)))
 }
 
@@ -161,6 +162,37 @@ fn bundles(table: &RoutingTable, network: &Network, problems: &mut Problems<'_>)
                 .label("use `uniform` with bundles");
             break;
         }
+    }
+}
+
+/// Reports settings that the fast-reroute mechanism excludes.
+fn mechanism(table: &RoutingTable, network: &Network, problems: &mut Problems<'_>) {
+    let Some(mechanism @ (Mechanism::Mrc | Mechanism::Fifr)) = table.repair else { return };
+    let (name, fifr) = (mechanism.name(), mechanism == Mechanism::Fifr);
+    let protected = match table.protect {
+        Some(Protect::Risk) => Some(Protect::Risk),
+        Some(Protect::Node) if fifr => Some(Protect::Node),
+        _ => None,
+    };
+    if let Some(protect) = protected {
+        let message = format!("`{name}` does not protect against `{}`", protect.name());
+        let label = if fifr { "must be `link`" } else { "must be `link` or `node`" };
+        problems.at(place!["routing", "protect"], message).label(label);
+    }
+    if !fifr {
+        return;
+    }
+    if table.ecmp.is_some() {
+        problems
+            .at(place!["routing", "ecmp"], "`fifr` with several next hops")
+            .label("routers infer failures from one next hop per destination");
+    }
+    let uneven = network.links.iter().find(|link| link.costs[0] != link.costs[1]);
+    if let Some(uneven) = uneven {
+        let message = format!("`{}` has different costs per direction", uneven.name);
+        problems
+            .at(place!["routing", "repair"], message)
+            .label("`fifr` needs equal costs in both directions");
     }
 }
 

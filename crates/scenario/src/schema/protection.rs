@@ -111,6 +111,8 @@ pub(crate) struct ProtectionEntry {
     pub backup: ListOr<Disjoint>,
     /// For `p-cycle`: nodes of the cycle.
     pub cycle: Option<Vec<String>>,
+    /// For `segment` with a computed backup: maximum number of links per segment. Default: 2.
+    pub segment_links: Option<Count>,
     /// With a computed backup: metric of its length. Default: `cost`.
     pub metric: Option<Metric>,
     /// Time from a failure until the adjacent nodes act.

@@ -7,6 +7,7 @@ mod one_plus_one;
 mod one_to_one;
 mod path;
 mod restoration;
+mod segment;
 
 use optcp_units::{Duration, registry};
 
@@ -20,6 +21,7 @@ registry! {
         "1+1" => OnePlusOne in one_plus_one: "packets always travel both paths; the tail end switches upon loss of signal", "RFC 4427, sections 4.6 to 4.8";
         "1:1" => OneToOne in one_to_one: "the tail end detects loss of signal and requests the switchover from the head end, over the backup", "RFC 6378; ITU-T G.873.1";
         "restoration" => Restoration in restoration: "the head end is notified, computes a route and sets the backup up", "RFC 4427, section 4.6";
+        "segment" => Segment in segment: "the path is divided into segments, whose ends switch when they are notified", "RFC 4873";
     }
     /// Returns the nodes that act for a segment. Panics if `covered` contains a link outside the segment.
     #[must_use]
@@ -191,7 +193,10 @@ mod tests {
         let of = |fact: fn(Scheme) -> bool| -> Vec<&str> {
             Scheme::ALL.iter().filter(|&&scheme| fact(scheme)).map(|scheme| scheme.name()).collect()
         };
-        assert_eq!(of(Scheme::signals), ["path", "loopback-variant", "1:1", "restoration"]);
+        assert_eq!(
+            of(Scheme::signals),
+            ["path", "loopback-variant", "1:1", "restoration", "segment"]
+        );
         assert_eq!(of(Scheme::computes), ["restoration"]);
         assert_eq!(of(Scheme::bridges), ["1+1"]);
         assert_eq!(of(Scheme::rejoins_at_head), ["loopback-variant"]);

@@ -172,6 +172,14 @@ impl Maker<'_> {
         self.maybe(&mut entry, "ProtectionEntry", 50, &["metric"]);
         self.maybe(&mut entry, "ProtectionEntry", 80, &["scheme"]);
         self.timing(&mut entry);
+        self.about("segments", |maker| {
+            let keeps =
+                entry["backup"].as_str() == Some("p-cycle") || entry.contains_key("resequencing");
+            if maker.draw.chance(50) && !keeps {
+                entry.insert("scheme".to_owned(), text("segment"));
+                maker.maybe(&mut entry, "ProtectionEntry", 90, &["segment_links"]);
+            }
+        });
         if entry["backup"].as_str() == Some("p-cycle") {
             entry.insert("scheme".to_owned(), text("local"));
             self.about("cycle", |maker| maker.cycle(&mut entry));
