@@ -31,11 +31,11 @@ from PIL import Image
 from optcp.common import stored
 from optcp.papers.model import Result
 from optcp.papers.results import sensitivities
-from optcp.plots import sensitivity
+from optcp.plots import panels, sensitivity
 from optcp.plots.svg import canvas
 from optcp_papers.das import figures as das
 from optcp_papers.gmpls.figures import aqm, section5
-from optcp_papers.lbas.figures import smaller, tables
+from optcp_papers.lbas.figures import inelastic, smaller, tables
 from optcp_papers.leo import figures as leo
 from optcp_papers.obs.figures import curves, windows
 from optcp_papers.outage.figures import budget, population, staircase
@@ -63,6 +63,7 @@ WANTED = {
     "lbas/today": "lbas-today.png",
     "lbas/mix": "lbas-mix.png",
     "lbas/buffer": "lbas-buffer.png",
+    "lbas/inelastic": "lbas-inelastic.png",
     "rdcn/voq": "rdcn-voq.png",
     "rdcn/resize": "rdcn-resize.png",
     "rdcn/variants": "rdcn-variants.png",
@@ -152,11 +153,12 @@ def bursts(directory: Path) -> None:
 
 def bundles(directory: Path) -> None:
     """Draw the wanted figures of the LBAS paper and beyond it."""
-    with mock.patch.object(tables, "render", save), mock.patch.object(smaller, "render", save):
+    with mock.patch.object(panels, "render", save):
         for name in ("table1", "table2", "table3"):
             tables.table(read(directory, name, "lbas"))
         for name in ("today", "mix", "buffer"):
             getattr(smaller, name)(read(directory, name, "lbas"))
+        inelastic.inelastic(read(directory, "inelastic", "lbas"))
 
 
 def outages(directory: Path) -> None:

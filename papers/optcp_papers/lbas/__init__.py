@@ -2,6 +2,7 @@
 
 from optcp_papers.lbas.buffer import BUFFER
 from optcp_papers.lbas.choices import CHOICES
+from optcp_papers.lbas.inelastic import INELASTIC
 from optcp_papers.lbas.mix import MIX
 from optcp_papers.lbas.scale import SCALE
 from optcp_papers.lbas.table1 import TABLE1
@@ -10,4 +11,4 @@ from optcp_papers.lbas.table3 import TABLE3
 from optcp_papers.lbas.today import TODAY
 from optcp_papers.lbas.trends import TRENDS
 
-EXHIBITS = (BUFFER, CHOICES, MIX, SCALE, TABLE1, TABLE2, TABLE3, TODAY, TRENDS)
+EXHIBITS = (BUFFER, CHOICES, INELASTIC, MIX, SCALE, TABLE1, TABLE2, TABLE3, TODAY, TRENDS)
