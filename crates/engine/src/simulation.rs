@@ -262,14 +262,14 @@ impl<O: Observer> Simulation<O> {
         self.model.senders[flow.index()].sender.set_cwnd(bytes);
     }
 
-    /// Returns the number of packets in queues, in burst assemblers and on links.
+    /// Returns the number of packets in queues, in burst assemblers, at crossbars and on links.
     #[must_use]
     pub fn in_flight(&self) -> u64 {
         let on_links = match &self.driver {
             Driver::Reference(engine) => engine.in_flight(),
             Driver::Fast(engine) => engine.in_flight(),
         };
-        on_links + self.model.in_bursts()
+        on_links + self.model.in_bursts() + self.model.in_crossbars()
     }
 
     /// Returns the senders by flow.

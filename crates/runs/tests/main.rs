@@ -22,4 +22,5 @@ mod random_failures;
 mod routed_bundles;
 mod routing;
 mod schemes;
+mod switches;
 mod traffic;

@@ -10,6 +10,7 @@ mod places;
 mod planned;
 mod protection;
 mod routing;
+mod switches;
 mod traffic;
 
 use std::borrow::Cow;
@@ -124,6 +125,7 @@ pub(crate) fn world(
         bundles: bundles::bundles(plan),
         assemblers,
         core,
+        crossbars: self::switches::crossbars(plan),
         labels: paths.into_labels(),
         queues: planned::queues(plan),
         schedules: planned::schedules(plan),

@@ -233,8 +233,13 @@ impl Evidence<'_> {
             }
         }
         // A packet taken out of a virtual output queue is still at the same node.
-        let lines =
-            |&port: &usize| self.is_queue(port) && !self.is_voq(port) && !self.recovers(port);
+        // The inputs of a switch delay packets (`tests/switches.rs`).
+        let lines = |&port: &usize| {
+            self.is_queue(port)
+                && !self.is_voq(port)
+                && !self.recovers(port)
+                && !self.is_at_switch(port, true)
+        };
         for port in (0..self.ports.len()).filter(lines) {
             let line = &plan.links[port / 2].directions[port % 2];
             let of_port = || self.rows.iter().filter(|row| row.port == Some(port));
