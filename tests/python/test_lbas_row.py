@@ -6,7 +6,7 @@ import pytest
 from handmade import run
 from optcp.data.axes import Axis
 from optcp.data.cells import Cells
-from optcp_papers.lbas import failing, row
+from optcp_papers.lbas import failing, row, switch
 
 
 def overtaken(kept):
@@ -53,3 +53,9 @@ def test_failed_runs_count_from_the_first_failure():
     found = failing.of_run(run({"goodput": goodput, "outages": flows}))
     # 2000 segments in 20 s.
     assert found == pytest.approx([2 * 1_452_000 * 8 / 20 / 1e6, 7, 100 / 3, 200, 1, 0.1])
+
+
+def test_both_core_nodes_are_switches():
+    (left, right) = switch.voqs(1.5, 12_500)["switches"]
+    assert left == {"node": "L", "cell": "64 B", "speed_up": 1.5, "queue": "12500 B", "fifo": False}
+    assert right == {**left, "node": "R"}

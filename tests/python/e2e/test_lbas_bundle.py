@@ -31,3 +31,16 @@ def test_lost_goodput_is_that_of_the_lost_capacity(command, tmp_path):
     assert lost == {0: 0, 1: pytest.approx(10, abs=2)}
     packets = {row["key"]["failed"]: row["measured"] for row in rows if row["metric"] == "lost_packets"}
     assert packets[0] == 0 < packets[1]
+
+
+def test_switches_without_speed_up_carry_less(command, tmp_path):
+    command("reproduce", "lbas/switch", "--quick", "--out", "out")
+    rows = json.loads((tmp_path / "out" / "lbas/switch.json").read_text())["rows"]
+    for mode in ("yes", "no"):
+        used = {
+            row["key"]["switch"]: row["measured"]
+            for row in rows
+            if row["metric"] == "utilisation_pct" and row["key"]["anycast"] == mode
+        }
+        # One iteration of iSLIP, and cells that fill 97.7 % of their slots.
+        assert 0 < used["iSLIP, speed-up 1"] < min(used["output queueing"], used["iSLIP, speed-up 2"])
