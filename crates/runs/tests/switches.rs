@@ -88,6 +88,38 @@ fn large_cell_is_padded() {
     assert_eq!(delays_us(&[("switches.0.cell", "1500 B")]), [6500, 7900]);
 }
 
+/// Two links from X to D in a bundle. B's packet arrives before a cell of A's has crossed.
+#[test]
+fn anycast_counts_packets_at_the_inputs() {
+    let link = |chains: &str, name: &str| {
+        format!(
+            r#"{{ chains = [{chains}], {name} rate = "8 Mbps", delay = "1 ms", queue = "unlimited" }}"#
+        )
+    };
+    let links = format!(
+        "[{}, {}]",
+        link(r#"["A", "X"], ["B", "X"]"#, ""),
+        link(r#"["X", "D"]"#, r#"name = "fibre", count = 2,"#)
+    );
+    for (selection, delays) in [
+        // A takes the first link and B the second: both cross from 2.25 to 3.25 ms.
+        ("anycast", [5250, 5150]),
+        ("fewest-packets", [5250, 5150]),
+    ] {
+        let bundle =
+            format!(r#"[{{ name = "both", links = ["fibre"], selection = "{selection}" }}]"#);
+        assert_eq!(delays_us(&[("links", &links), ("bundles", &bundle)]), delays, "{selection}");
+    }
+}
+
+/// The link from X to D fails at 3 ms, while cells of both packets cross.
+#[test]
+fn packets_at_the_inputs_are_lost_when_they_reach_a_failed_link() {
+    let run = run(&[("failures", r#"[{ link = ["X", "D"], at = "3 ms" }]"#)]);
+    assert_eq!(numbers(&run.series[0], "lost_packets"), [1, 1]);
+    assert_eq!(run.drops, [("link-down", 2)]);
+}
+
 #[test]
 fn full_queue_at_an_input_drops_packets() {
     let set = [
