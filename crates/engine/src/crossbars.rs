@@ -17,7 +17,15 @@ pub(crate) struct CrossbarView<'a> {
 }
 
 impl CrossbarView<'_> {
+    #[inline]
     fn backlog(self, port: PortId) -> (u64, u64) {
+        if self.crossbar_at.is_empty() { (0, 0) } else { self.backlog_before(port) }
+    }
+
+    // Crossbars are rare. A separate function keeps them out of the hot path.
+    #[cold]
+    #[inline(never)]
+    fn backlog_before(self, port: PortId) -> (u64, u64) {
         let number = self.crossbar_at.get(port.index()).copied().flatten();
         number.map_or((0, 0), |number| self.crossbars[number as usize].backlog(port))
     }
@@ -39,6 +47,7 @@ impl CrossbarView<'_> {
     }
 
     /// Returns the number of packets at the crossbar before a port.
+    #[inline]
     pub(crate) fn packets(self, port: PortId) -> u64 {
         self.backlog(port).0
     }
@@ -57,6 +66,7 @@ impl<O> Model<O> {
 }
 
 /// Queues a packet that arrived from `input` at the crossbar before the port `output`.
+#[inline(never)]
 pub(crate) fn admit<E: Stepping, O: Observer>(
     engine: &mut E,
     model: &mut Model<O>,
