@@ -138,6 +138,8 @@ impl Evidence<'_> {
         }
         for loss in &self.plan.losses {
             let alone = self.plan.losses.iter().filter(|other| other.hop == loss.hop).count() == 1;
+            // Packets that a switch loses at its inputs do not reach the port.
+            let alone = alone && !self.is_at_switch(2 * loss.hop.0 + loss.hop.1, false);
             let (Loses::Periodic { lossy, period }, true) = (&loss.loses, alone) else { continue };
             let comes = |row: &&Row<'_>| {
                 let came = row.event == "queued"
