@@ -60,6 +60,7 @@ WANTED = {
     "lbas/today": "lbas-today.png",
     "lbas/mix": "lbas-mix.png",
     "lbas/buffer": "lbas-buffer.png",
+    "lbas/inelastic": "lbas-inelastic.png",
     "rdcn/voq": "rdcn-voq.png",
     "rdcn/resize": "rdcn-resize.png",
     "rdcn/variants": "rdcn-variants.png",

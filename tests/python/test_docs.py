@@ -123,13 +123,14 @@ def test_every_tcp_family_option_is_documented(program, choices):
 
 
 def test_every_scenario_key_is_documented(program):
-    page, schema = text(SCENARIOS) + text("docs/details/optical-layer.md"), program["schema"]
+    page, schema = text(SCENARIOS), program["schema"]
+    page += text("docs/details/optical-layer.md") + text("docs/details/switches.md")
     mentioned = set(re.findall(r"`([a-z_]+)`", page))
     assert set(schema["properties"]) <= mentioned
     sections = {"NodesEntry": "nodes", "LinksEntry": "links", "FlowsEntry": "flows", "FailureEntry": "failures"}
     sections |= {"TrafficEntry": "traffic", "RiskEntry": "risks"}
     sections |= {"ProtectionEntry": "protection", "LossesEntry": "losses", "ObserveEntry": "observe"}
-    sections |= {"BundleEntry": "bundles", "BurstsEntry": "bursts"}
+    sections |= {"BundleEntry": "bundles", "BurstsEntry": "bursts", "SwitchEntry": "switches"}
     sections = {name: f"[[{section}]]" for name, section in sections.items()} | {
         "CoreTable": "[core]",
         "MeasureTable": "[measure]",

@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use optcp_des::Stream;
 use optcp_net::schedule::Schedule;
-use optcp_net::{Action, Control, Hop, Jitter, Label, LabelTable, Loss, PortConfig, PortId};
+use optcp_net::{
+    Action, Control, Crossbar, Hop, Jitter, Label, LabelTable, Loss, PortConfig, PortId,
+};
 use optcp_optical::bundle::Bundle;
 use optcp_optical::burst::Assembler;
 use optcp_optical::switching::BurstCore;
@@ -93,6 +95,8 @@ pub struct Blueprint {
     pub core: BurstCore,
     /// Nodes that put the copies of bridges in order.
     pub resequencers: Vec<ResequencerSpec>,
+    /// Switches with queues at their inputs. A port belongs to one at most, and has no assembler and no [`QueueSpec`].
+    pub crossbars: Vec<Crossbar>,
     /// Queues that one of several paths serves at a time.
     pub queues: Vec<QueueSpec>,
     /// Scheduled changes of ports and queues.
@@ -126,11 +130,14 @@ impl Blueprint {
             || !losses.iter().all(Loss::is_before_queue)
     }
 
-    /// Returns the ports that schedules change, and the [`QueueSpec`] queues with their transmitters.
+    /// Returns the ports that schedules change, the [`QueueSpec`] queues with their transmitters, and the ports behind
+    /// crossbars.
     pub(crate) fn scheduled_ports(&self) -> BTreeSet<PortId> {
         let queues = self.queues.iter();
         let queues = queues.flat_map(|queue| queue.transmitters().chain([queue.port]));
-        queues.chain(self.schedules.iter().flat_map(Schedule::ports)).collect()
+        let crossbars = self.crossbars.iter().flat_map(Crossbar::outputs).copied();
+        let schedules = self.schedules.iter().flat_map(Schedule::ports);
+        queues.chain(crossbars).chain(schedules).collect()
     }
 
     /// Returns the time of the first step of a schedule that only `other` has; zero if other schedules or ports differ.
@@ -157,6 +164,7 @@ impl Blueprint {
             && self.assemblers == other.assemblers
             && self.core == other.core
             && self.resequencers == other.resequencers
+            && self.crossbars == other.crossbars
             && self.queues == other.queues
             && self.labels.same_keys(&other.labels)
             && self.tallied == other.tallied;

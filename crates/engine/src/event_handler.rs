@@ -32,13 +32,16 @@ pub(crate) trait EventHandler {
     /// Schedules the arrival of a burst's packets behind a port.
     fn launch(&mut self, port: PortId, at: Time, packets: Vec<Packet>);
 
-    /// Removes the packets of a lost burst.
+    /// Executes the current event, the start of a slot of a crossbar.
+    fn advance_crossbar<O: Observer>(&mut self, model: &mut Model<O>, number: u32);
+
+    /// Counts packets that are lost before a port: of a burst, or at a crossbar.
     fn drop_burst(&mut self, port: PortId, packets: Vec<Packet>);
 
     /// Executes the current event, a start or a timer.
     fn handle_timer_event<O: Observer>(&mut self, model: &mut Model<O>) {
         let key = model.event;
-        // Events of assemblers have no flow number; their branches below do not use `id`.
+        // Events of assemblers and crossbars have no flow number; their branches below do not use `id`.
         let id = FlowId::new(key.entity());
         match TimerEvent::of(key) {
             TimerEvent::Start => {
@@ -53,6 +56,7 @@ pub(crate) trait EventHandler {
             TimerEvent::Sender => self.sender_timer(model, id),
             TimerEvent::Receiver => self.receiver_timer(model, id),
             TimerEvent::Notice => model.notice(id),
+            TimerEvent::Slot => self.advance_crossbar(model, model.crossbar_of_event(key)),
             TimerEvent::Datagram => {
                 let packet = model.send_datagram(id);
                 self.emit(model, packet);

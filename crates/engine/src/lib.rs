@@ -7,6 +7,7 @@ mod blueprint;
 mod controls;
 mod copies;
 mod counts;
+mod crossbars;
 mod current_path;
 mod datagrams;
 mod departures;

@@ -1,7 +1,7 @@
 //! Packet handling at endpoints and nodes, independent of the engine.
 
 use optcp_des::Key;
-use optcp_net::{Action, BundleId, DropReason, FlowId, Hop, LabelTable, Packet, PortId};
+use optcp_net::{Action, BundleId, Crossbar, DropReason, FlowId, Hop, LabelTable, Packet, PortId};
 use optcp_optical::bundle::Bundle;
 use optcp_optical::burst::{Assembler, Gathered, Passage, Step};
 use optcp_optical::switching::BurstCore;
@@ -29,6 +29,11 @@ pub(crate) struct Model<O> {
     pub(crate) resequencers: Vec<Resequencer>,
     /// Assembler that replaces a port, by port.
     assembler_at: Vec<Option<u32>>,
+    pub(crate) crossbars: Vec<Crossbar>,
+    /// Crossbar before a port, by port; empty without crossbars.
+    pub(crate) crossbar_at: Vec<Option<u32>>,
+    /// Empty list, kept for its memory.
+    pub(crate) crossed: Vec<(PortId, Packet)>,
     /// Sending ends by flow, separate from the receiving ends.
     pub(crate) senders: Vec<SendingEnd>,
     pub(crate) receivers: Vec<ReceivingEnd>,
@@ -69,6 +74,12 @@ impl<O: Observer> Model<O> {
         for (number, assembler) in (0..).zip(&blueprint.assemblers) {
             assembler_at[assembler.port().index()] = Some(number);
         }
+        let crossbars = &blueprint.crossbars;
+        let ports = if crossbars.is_empty() { 0 } else { blueprint.ports.len() };
+        let mut crossbar_at = vec![None; ports];
+        for (number, crossbar) in (0..).zip(crossbars) {
+            crossbar.outputs().iter().for_each(|port| crossbar_at[port.index()] = Some(number));
+        }
         let Blueprint { flows, queues, .. } = blueprint;
         Model {
             event: Key::START,
@@ -78,6 +89,9 @@ impl<O: Observer> Model<O> {
             core: blueprint.core.clone(),
             resequencers: blueprint.resequencers.iter().copied().map(Resequencer::new).collect(),
             assembler_at,
+            crossbars: crossbars.clone(),
+            crossbar_at,
+            crossed: Vec::new(),
             schedule_state: ScheduleState::new(blueprint),
             senders: flows.iter().map(|spec| SendingEnd::new(spec, queues)).collect(),
             receivers: flows.iter().map(ReceivingEnd::new).collect(),
@@ -98,6 +112,9 @@ impl<O: Observer> Model<O> {
             core: BurstCore::default(),
             resequencers: Vec::new(),
             assembler_at: self.assembler_at.clone(),
+            crossbars: Vec::new(),
+            crossbar_at: Vec::new(),
+            crossed: Vec::new(),
             schedule_state: self.schedule_state.clone(),
             senders: self.receivers.iter().map(ReceivingEnd::placeholder_of_other).collect(),
             receivers: self.receivers.iter().map(ReceivingEnd::placeholder).collect(),
@@ -250,6 +267,22 @@ impl<O: Observer> Model<O> {
     #[inline]
     pub(crate) fn assembler_at(&self, port: PortId) -> Option<u32> {
         self.assembler_at[port.index()]
+    }
+
+    /// Returns the crossbar that a packet which arrived from `input` passes before a port.
+    #[inline]
+    pub(crate) fn crossbar_before(
+        &self,
+        port: PortId,
+        input: Option<PortId>,
+    ) -> Option<(u32, PortId)> {
+        let number = (*self.crossbar_at.get(port.index())?)?;
+        Some((number, input?))
+    }
+
+    /// Returns the number of packets at the inputs of crossbars.
+    pub(crate) fn in_crossbars(&self) -> u64 {
+        self.crossbars.iter().map(Crossbar::packets).sum()
     }
 
     /// Adds a packet to an assembler.

@@ -9,6 +9,7 @@ use optcp_units::Time;
 
 use crate::Blueprint;
 use crate::controls::Controls;
+use crate::crossbars::{self, CrossbarView};
 use crate::departures;
 use crate::event_handler::EventHandler;
 use crate::model::{Model, Onward};
@@ -29,16 +30,18 @@ pub(crate) struct Reference {
 /// View of the ports for the selection of a bundle member.
 struct Members<'a> {
     ports: &'a [Port],
+    crossbars: CrossbarView<'a>,
     now: Time,
 }
 
 impl Lightpaths for Members<'_> {
     fn busy_until(&self, port: PortId) -> Time {
-        self.ports[port.index()].busy_until()
+        let port_of = &self.ports[port.index()];
+        self.crossbars.busy_until(port, port_of.busy_until(), self.now, || port_of.rate())
     }
 
     fn packets(&mut self, port: PortId) -> u64 {
-        self.ports[port.index()].packets(self.now) as u64
+        self.ports[port.index()].packets(self.now) as u64 + self.crossbars.packets(port)
     }
 }
 
@@ -204,15 +207,16 @@ impl Reference {
     fn at_node<O: Observer>(&mut self, model: &mut Model<O>, packet: Packet, from: Option<PortId>) {
         match model.at_node(packet, from) {
             Onward::Deliver(packet) => self.deliver(model, packet),
-            Onward::Port(port, packet) => self.enter(model, port, packet),
+            Onward::Port(port, packet) => self.enter(model, port, packet, from),
             Onward::Both(ways) => {
-                ways.into_iter().for_each(|(port, packet)| self.enter(model, port, packet));
+                ways.into_iter().for_each(|(port, packet)| self.enter(model, port, packet, from));
             }
             Onward::Bundle(bundle, destination, packet) => {
-                let bundle = &mut model.bundles[bundle as usize];
-                let mut members = Members { ports: &self.ports, now: model.event.time() };
+                let now = model.event.time();
+                let (bundle, crossbars) = model.bundle_and_crossbars(bundle);
+                let mut members = Members { ports: &self.ports, crossbars, now };
                 let port = bundle.choose(destination, packet, &mut members);
-                self.enter(model, port, packet);
+                self.enter(model, port, packet, from);
             }
             Onward::Released(which) => self.pass_in_order(model, which),
             Onward::Lost => {}
@@ -220,7 +224,16 @@ impl Reference {
     }
 
     #[inline(always)]
-    fn enter<O: Observer>(&mut self, model: &mut Model<O>, id: PortId, packet: Packet) {
+    fn enter<O: Observer>(
+        &mut self,
+        model: &mut Model<O>,
+        id: PortId,
+        packet: Packet,
+        from: Option<PortId>,
+    ) {
+        if let Some((number, input)) = model.crossbar_before(id, from) {
+            return crossbars::admit(self, model, number, [input, id], packet);
+        }
         if let Some(assembler) = model.assembler_at(id) {
             return self.gather(model, assembler, packet);
         }
@@ -307,6 +320,10 @@ impl EventHandler for Reference {
             let ordinal = self.ports[port.index()].launch(packet);
             self.put_in_flight(port, at, ordinal, packet);
         }
+    }
+
+    fn advance_crossbar<O: Observer>(&mut self, model: &mut Model<O>, number: u32) {
+        crossbars::advance(self, model, number);
     }
 
     fn drop_burst(&mut self, port: PortId, packets: Vec<Packet>) {

@@ -277,14 +277,15 @@ impl<O: Observer> Simulation<O> {
         self.model.buffer_uses()
     }
 
-    /// Returns the number of packets in queues, in burst assemblers, in resequencing buffers and on links.
+    /// Returns the number of packets in queues, in burst assemblers, at crossbars, in resequencing buffers and on links.
     #[must_use]
     pub fn in_flight(&self) -> u64 {
         let on_links = match &self.driver {
             Driver::Reference(engine) => engine.in_flight(),
             Driver::Fast(engine) => engine.in_flight(),
         };
-        on_links + self.model.in_bursts() + self.model.in_resequencers()
+        let waiting = self.model.in_crossbars() + self.model.in_resequencers();
+        on_links + self.model.in_bursts() + waiting
     }
 
     /// Returns the senders by flow.

@@ -39,8 +39,10 @@ pub(crate) enum TimerEvent {
     Burst = 4,
     /// A sender is notified of the network that carries its data.
     Notice = 5,
-    /// A packet has waited for its predecessors for long enough. Resequencers are numbered after assemblers.
-    Resequence = 6,
+    /// A slot of a crossbar begins. Crossbars are numbered after assemblers.
+    Slot = 6,
+    /// A packet has waited for its predecessors for long enough. Resequencers are numbered after crossbars.
+    Resequence = 7,
     /// A flow's application writes. The ordinal minus this value is the number of segments.
     Write = 1 << 30,
     /// The control packet of a burst reaches a burst switch. The ordinal minus this value is the burst number, because
@@ -65,7 +67,8 @@ impl TimerEvent {
             3 => TimerEvent::Datagram,
             4 => TimerEvent::Burst,
             5 => TimerEvent::Notice,
-            6 => TimerEvent::Resequence,
+            6 => TimerEvent::Slot,
+            7 => TimerEvent::Resequence,
             write if write < TimerEvent::SetUp as u32 => TimerEvent::Write,
             _ => TimerEvent::SetUp,
         }
@@ -96,8 +99,24 @@ impl<O> Model<O> {
         (due == Some(key.time())).then_some(assembler)
     }
 
+    /// Returns the key of a crossbar's slot that begins at `at`.
+    pub(crate) fn slot_key(&self, crossbar: u32, at: Time) -> Key {
+        let entity = self.first_crossbar() + crossbar;
+        Key::new(at, Class::Timer, entity, TimerEvent::Slot as u32)
+    }
+
+    /// Returns the crossbar of a slot's event.
+    pub(crate) fn crossbar_of_event(&self, key: Key) -> u32 {
+        key.entity() - self.first_crossbar()
+    }
+
     pub(crate) fn first_resequencer(&self) -> u32 {
-        let assemblers = u32::try_from(self.assemblers.len()).expect("fewer than 2^30 assemblers");
+        let crossbars = u32::try_from(self.crossbars.len()).expect("fewer than 2^30 ports");
+        self.first_crossbar() + crossbars
+    }
+
+    fn first_crossbar(&self) -> u32 {
+        let assemblers = u32::try_from(self.assemblers.len()).expect("fewer than 2^30 ports");
         self.first_assembler() + assemblers
     }
 

@@ -111,6 +111,7 @@ fn dumbbell(tcp: Tcp, flows: u32, seconds: u64) -> Blueprint {
         ports,
         labels: paths.into_labels(),
         bundles: Vec::new(),
+        crossbars: Vec::new(),
         assemblers: Vec::new(),
         core: BurstCore::default(),
         resequencers: Vec::new(),

@@ -4,6 +4,7 @@
 //! rewrite a single table with one entry per (path, node).
 
 mod action;
+mod crossbar;
 mod drop;
 mod failed_link_queue;
 mod ids;
@@ -22,6 +23,7 @@ mod tally;
 mod transmission;
 
 pub use action::{Action, Control};
+pub use crossbar::{Crossbar, CrossbarConfig, MOST_PORTS};
 pub use drop::DropReason;
 pub use failed_link_queue::FailedLinkQueue;
 pub use ids::{BundleId, FlowId, Label, PortId};

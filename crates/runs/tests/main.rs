@@ -23,4 +23,5 @@ mod routed_bundles;
 mod routing;
 mod schemes;
 mod segments;
+mod switches;
 mod traffic;

@@ -24,7 +24,7 @@ use optcp_traffic::{FractalRenewal, PacketSize, ProcessKind, SizesKind, Volume};
 use crate::plan::{
     BundlePlan, BurstsPlan, Carries, DetectionPlan, DirectedLink, FailurePlan, FlowPlan,
     ForwardingPlan, LinkPlan, Loses, LossPlan, ObservePlan, Plan, PortPlan, ProcessPlan,
-    ProtectionPlan, QueueLimit, RoutingPlan, Shape, Spread, TrafficPlan,
+    ProtectionPlan, QueueLimit, RoutingPlan, Shape, Spread, SwitchPlan, TrafficPlan,
 };
 use crate::schema::{CodepointKind, FailedPackets, resolved_tcp};
 
@@ -88,6 +88,7 @@ fn text(plan: &Plan, title: &str, tcp: impl Fn(&Config) -> Map<String, Value>) -
             "processing_ps": core.processing.as_ps(),
         })),
         "bursts": plan.bursts.iter().map(|entry| bursts(plan, entry)).collect::<Value>(),
+        "switches": plan.switches.iter().map(|entry| switch(plan, entry)).collect::<Value>(),
         "optical": plan.optical.as_ref().map(|layer| optical::layer(plan, layer)),
         "routing": plan.routing.as_ref().map(|entry| routing(plan, entry)),
         "forwarding": plan.forwarding.as_ref().map(|written| forwarding(plan, written)),
@@ -174,6 +175,18 @@ fn bundle(plan: &Plan, bundle: &BundlePlan) -> Value {
         "detection_ps": bundle.detection.as_ps(),
     });
     with_optional(always, json!({ "numbers": numbers.then_some(&plan.numbers) }))
+}
+
+fn switch(plan: &Plan, switch: &SwitchPlan) -> Value {
+    let (key, queue) = queue_limit(switch.queue);
+    let always = json!({
+        "node": plan.nodes[switch.node],
+        "iterations": switch.iterations,
+        "cell_bytes": switch.cell.count(),
+        "crossbar_bps": switch.crossbar.bps(),
+        key: queue,
+    });
+    with_optional(always, json!({ "fifo": switch.fifo }))
 }
 
 fn bursts(plan: &Plan, bursts: &BurstsPlan) -> Value {

@@ -7,7 +7,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use optcp_des::Due;
-use optcp_net::{Action, DropReason, Packet, PortId};
+use optcp_net::{Action, Crossbar, DropReason, Packet, PortId};
 use optcp_optical::burst::Assembler;
 use optcp_units::{Duration, Time};
 
@@ -77,8 +77,19 @@ impl Fast {
             let (at, entity) = (port.busy_until().max(now) + recheck, id.number());
             port.inside().map(move |item| Due { at, entity, ordinal: 0, item })
         });
-        let under_way: Vec<Due<Packet>> =
-            pending.iter().copied().chain(in_bursts).chain(in_ports).collect();
+        // Packets at crossbars are in flight, too.
+        let at_crossbars =
+            model.crossbars.iter().flat_map(Crossbar::inside).map(|(output, item)| Due {
+                at: now + recheck,
+                entity: output.number(),
+                ordinal: 0,
+                item,
+            });
+        let under_way: Vec<Due<Packet>> = (pending.iter().copied())
+            .chain(in_bursts)
+            .chain(in_ports)
+            .chain(at_crossbars)
+            .collect();
         let last_overtaken = overtaken.iter().flat_map(|&id| of_port(id)).map(|due| due.at).max();
         // A packet must enter an assembler or a stepped port at its arrival time, because their state depends on time.
         let stepped = self.ports.stepped().map(|(id, _)| id);

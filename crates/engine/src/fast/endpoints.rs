@@ -5,6 +5,7 @@ use optcp_net::{FlowId, Packet, PortId};
 use optcp_units::Time;
 
 use super::Fast;
+use crate::crossbars;
 use crate::event_handler::EventHandler;
 use crate::model::Model;
 use crate::observe::{Cause, Observer};
@@ -133,6 +134,10 @@ impl EventHandler for Fast {
         for item in packets {
             self.waiting.push(Due { at, entity: port.number(), ordinal: from.launch(item), item });
         }
+    }
+
+    fn advance_crossbar<O: Observer>(&mut self, model: &mut Model<O>, number: u32) {
+        crossbars::advance(self, model, number);
     }
 
     fn drop_burst(&mut self, port: PortId, packets: Vec<Packet>) {

@@ -8,6 +8,7 @@ use optcp_units::Time;
 use super::Fast;
 use super::forwarding::{Entry, LpId};
 use super::port::Ports;
+use crate::crossbars::{self, CrossbarView};
 use crate::departures;
 use crate::event_handler::EventHandler;
 use crate::model::{Model, Onward};
@@ -87,7 +88,9 @@ impl Fast {
                 Some(arrival) => arrival,
                 None => {
                     self.set_event(model, now, &mut ingress);
-                    let slow = self.admit_slow(model, id, packet.onward(label, header));
+                    let input =
+                        (ingress != Ingress::ENDPOINT).then(|| PortId::new(model.event.entity()));
+                    let slow = self.admit_slow(model, id, packet.onward(label, header), input);
                     let Some((arrival, marked)) = slow else { return };
                     header = marked;
                     arrival
@@ -130,15 +133,20 @@ impl Fast {
         Some(arrival)
     }
 
-    /// Admits a packet on the slow path: it may be lost, wait for a burst, or enter a stepped port. Returns the arrival
-    /// time and the header, which a queue may have marked.
+    /// Admits a packet on the slow path: it may be lost, wait for a burst, or enter a stepped port. A packet that arrived
+    /// from `input` may wait at a crossbar. Returns the arrival time and the header, which a queue may have marked.
     #[inline(never)]
     fn admit_slow<O: Observer>(
         &mut self,
         model: &mut Model<O>,
         id: PortId,
         mut packet: Packet,
+        input: Option<PortId>,
     ) -> Option<(Time, Header)> {
+        if let Some((number, input)) = model.crossbar_before(id, input) {
+            crossbars::admit(self, model, number, [input, id], packet);
+            return None;
+        }
         if let Some(assembler) = model.assembler_at(id) {
             self.gather(model, assembler, packet);
             return None;
@@ -198,8 +206,10 @@ impl Fast {
         destination: u32,
         packet: Packet,
     ) -> PortId {
-        let mut members = Members { ports: &mut self.ports, now: model.event.time() };
-        model.bundles[bundle as usize].choose(destination, packet, &mut members)
+        let now = model.event.time();
+        let (bundle, crossbars) = model.bundle_and_crossbars(bundle);
+        let mut members = Members { ports: &mut self.ports, crossbars, now };
+        bundle.choose(destination, packet, &mut members)
     }
 
     /// Handles a packet at a selector or a bridge.
@@ -233,7 +243,7 @@ impl Fast {
             let arrival = match self.admit(model, event.time(), port, &packet, under) {
                 Some(arrival) => arrival,
                 None => {
-                    let Some((arrival, header)) = self.admit_slow(model, port, packet) else {
+                    let Some((arrival, header)) = self.admit_slow(model, port, packet, from) else {
                         continue;
                     };
                     packet = packet.onward(packet.label, header);
@@ -274,16 +284,18 @@ fn expire<O: Observer>(model: &mut Model<O>, packet: Packet) {
 /// View of the ports for the selection of a bundle member.
 struct Members<'a> {
     ports: &'a mut Ports,
+    crossbars: CrossbarView<'a>,
     now: Time,
 }
 
 impl Lightpaths for Members<'_> {
     #[inline]
     fn busy_until(&self, port: PortId) -> Time {
-        self.ports.busy_until(port)
+        let until = self.ports.busy_until(port);
+        self.crossbars.busy_until(port, until, self.now, || self.ports.get(port).current_rate())
     }
 
     fn packets(&mut self, port: PortId) -> u64 {
-        self.ports.get_mut(port).packets(self.now)
+        self.ports.get_mut(port).packets(self.now) + self.crossbars.packets(port)
     }
 }

@@ -7,7 +7,9 @@ use optcp_des::{Key, Streams};
 use optcp_engine::observe::{Column, Observations, ObserveKind, Observer, Record, Values, Watched};
 use optcp_engine::{Blueprint, DatagramSpec, Engine, FlowSpec, QueueSpec};
 use optcp_net::schedule::Schedule;
-use optcp_net::{Control, Label, Loss, Packet, PathId, Paths, PortConfig, PortId, QueueLimit};
+use optcp_net::{
+    Control, Crossbar, Label, Loss, Packet, PathId, Paths, PortConfig, PortId, QueueLimit,
+};
 use optcp_optical::bundle::Bundle;
 use optcp_optical::burst::Assembler;
 use optcp_optical::switching::BurstCore;
@@ -137,6 +139,7 @@ pub struct WorldBuilder {
     pub ports: Vec<(PortConfig, Vec<Loss>)>,
     pub paths: Paths,
     pub bundles: Vec<Bundle>,
+    pub crossbars: Vec<Crossbar>,
     pub assemblers: Vec<Assembler>,
     pub core: BurstCore,
     pub tallied: Vec<PortId>,
@@ -196,6 +199,7 @@ impl WorldBuilder {
         self.controls.sort_by_key(|control| control.at);
         Blueprint {
             bundles: self.bundles,
+            crossbars: self.crossbars,
             assemblers: self.assemblers,
             core: self.core,
             resequencers: Vec::new(),

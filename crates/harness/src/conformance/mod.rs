@@ -150,6 +150,7 @@ fn blueprint(case: &Case) -> Result<Blueprint, String> {
         ports,
         labels,
         bundles: Vec::new(),
+        crossbars: Vec::new(),
         assemblers: Vec::new(),
         core: BurstCore::default(),
         resequencers: Vec::new(),

@@ -10,6 +10,7 @@ mod places;
 mod planned;
 mod protection;
 mod routing;
+mod switches;
 mod traffic;
 
 use std::borrow::Cow;
@@ -127,6 +128,7 @@ pub(crate) fn world(
         assemblers,
         core,
         resequencers: resequencing.iter().map(|one| one.spec).collect(),
+        crossbars: self::switches::crossbars(plan),
         labels: paths.into_labels(),
         queues: planned::queues(plan),
         schedules: planned::schedules(plan),

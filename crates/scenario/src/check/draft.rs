@@ -6,7 +6,7 @@ use optcp_units::Time;
 use crate::plan::{
     ArrivalsPlan, BurstsPlan, CorePlan, DrawnPlan, FailurePlan, FlowPlan, ForwardingPlan, LossPlan,
     MeasurePlan, ObservePlan, OpticalPlan, Plan, ProtectionPlan, RiskPlan, RoutingPlan,
-    SchedulePlan, TrafficPlan,
+    SchedulePlan, SwitchPlan, TrafficPlan,
 };
 
 use super::network::Network;
@@ -21,6 +21,7 @@ pub(super) struct Draft {
     pub(super) optical: Option<OpticalPlan>,
     pub(super) core: Option<CorePlan>,
     pub(super) bursts: Vec<BurstsPlan>,
+    pub(super) switches: Vec<SwitchPlan>,
     pub(super) routing: Option<RoutingPlan>,
     pub(super) forwarding: Option<ForwardingPlan>,
     pub(super) groups: Vec<String>,
@@ -62,6 +63,7 @@ impl Draft {
             optical: self.optical,
             core: self.core,
             bursts: self.bursts,
+            switches: self.switches,
             routing: self.routing,
             forwarding: self.forwarding,
             groups: self.groups,

@@ -36,6 +36,7 @@ mod route;
 mod routing;
 mod schedules;
 mod switch_times;
+mod switches;
 mod tcp;
 mod topology;
 mod traced;
@@ -94,6 +95,7 @@ pub(crate) fn plan(file: &File, library: &Library, problems: &mut Problems<'_>) 
     protection::protections(file, &mut plan, &mut network, problems);
     losses::losses(file, &mut plan, &mut network, problems);
     bursts::bursts(file, &mut plan, &mut network, problems);
+    switches::switches(file, &mut plan, &mut network, problems);
     observe::observe(file, &mut plan, &mut network, problems);
     measure::measure(file, &mut plan, problems);
     if plan.end_with_flows {

@@ -94,6 +94,8 @@ pub struct Plan {
     pub core: Option<CorePlan>,
     /// Links over which packets travel in bursts, in the order of the file.
     pub bursts: Vec<BurstsPlan>,
+    /// Switches with queues at their inputs, in the order of the file.
+    pub switches: Vec<SwitchPlan>,
     /// Routing; `None` if every flow has its own path.
     pub routing: Option<RoutingPlan>,
     /// Static forwarding, if any.
@@ -206,6 +208,23 @@ impl BundlePlan {
     pub fn ports(&self, way: usize) -> impl Iterator<Item = DirectedLink> {
         self.members.iter().map(move |&(link, direction)| (link, direction ^ way))
     }
+}
+
+/// Switch with queues at its inputs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SwitchPlan {
+    /// Node, as an index.
+    pub node: usize,
+    /// `true`: one queue per input.
+    pub fifo: bool,
+    /// Iterations of iSLIP per slot.
+    pub iterations: u32,
+    /// Data in a cell.
+    pub cell: Bytes,
+    /// Rate at which cells of an input cross.
+    pub crossbar: Rate,
+    /// Limit of each queue.
+    pub queue: QueueLimit,
 }
 
 /// Link over which packets travel in bursts, in both directions.

@@ -10,6 +10,7 @@ mod planned;
 mod protection;
 mod queue;
 mod routing;
+mod switch;
 mod tcp;
 mod topology;
 mod traffic;
@@ -36,6 +37,7 @@ pub(crate) use protection::{
 };
 pub(crate) use queue::QueueEntry;
 pub(crate) use routing::{ForwardingEntry, ForwardingTable, RoutingTable};
+pub(crate) use switch::SwitchEntry;
 pub(crate) use tcp::{TcpTable, belongs, resolved as resolved_tcp, written as written_tcp};
 pub(crate) use topology::{Column, LinkCost, PerLink, TopologyTable};
 pub(crate) use traffic::{
@@ -111,6 +113,9 @@ sections! {
         /// Bundles of parallel links that routing treats as one link.
         #[schemars(default)]
         bundles: Vec<BundleEntry>,
+        /// Switches with queues at their inputs.
+        #[schemars(default)]
+        switches: Vec<SwitchEntry>,
         /// Fibres under the links.
         optical: Option<OpticalTable>,
         /// Settings of optical burst switches.

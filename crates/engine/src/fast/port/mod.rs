@@ -170,6 +170,11 @@ impl PortRef<'_> {
         self.cold.config.rate
     }
 
+    /// Returns the rate at present, which schedules may change.
+    pub(super) fn current_rate(&self) -> Rate {
+        self.cold.stepped.as_ref().map_or(self.cold.config.rate, |stepped| stepped.rate())
+    }
+
     /// Returns the minimum propagation delay behind the port.
     pub(super) fn delay(&self) -> Duration {
         let stepped = self.cold.stepped.as_ref();

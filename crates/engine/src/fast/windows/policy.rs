@@ -32,6 +32,8 @@ pub(super) enum NoWindowsReason {
     Special,
     /// Bursts share the wavelengths of a core.
     Bursts,
+    /// All inputs of a switch affect all of its ports.
+    Crossbars,
     /// Schedules and queues with several paths affect many ports at the same time.
     Schedules,
     /// A path forms a loop in which no packet ever waits.
@@ -53,6 +55,7 @@ impl fmt::Display for NoWindowsReason {
         f.write_str(match self {
             NoWindowsReason::Special => "selectors or bridges",
             NoWindowsReason::Bursts => "bursts",
+            NoWindowsReason::Crossbars => "switches with queues at their inputs",
             NoWindowsReason::Schedules => "schedules, or queues with several paths",
             NoWindowsReason::Endless => "a loop without a queue",
             NoWindowsReason::Near => "no delay between its parts",

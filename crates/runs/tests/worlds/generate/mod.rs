@@ -15,6 +15,7 @@ mod network;
 mod optical;
 mod planned;
 mod senders;
+mod switches;
 mod watching;
 
 use toml::{Table, Value};

@@ -118,6 +118,7 @@ impl Maker<'_> {
         self.about("apart", Self::apart);
         self.about("routing", Self::routing);
         self.about("voqs", Self::voqs);
+        self.about("switches", Self::switches);
     }
 
     /// Nodes that nothing leads to, and networks in parts.

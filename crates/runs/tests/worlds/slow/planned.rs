@@ -257,6 +257,11 @@ impl<'r> Evidence<'r> {
         self.plan.links[port / 2].voq.is_some()
     }
 
+    /// Whether packets wait at the inputs of a switch before this port, or behind it if `far`.
+    pub(super) fn is_at_switch(&self, port: usize, far: bool) -> bool {
+        self.plan.switches.iter().any(|switch| switch.node == self.node(port, far))
+    }
+
     /// Whether a link is on a way behind a virtual output queue.
     pub(super) fn is_behind_queue(&self, port: usize) -> bool {
         let voqs = self.plan.links.iter().filter_map(|link| link.voq.as_ref());

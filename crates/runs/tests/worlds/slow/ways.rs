@@ -138,6 +138,8 @@ impl Evidence<'_> {
         }
         for loss in &self.plan.losses {
             let alone = self.plan.losses.iter().filter(|other| other.hop == loss.hop).count() == 1;
+            // Packets that a switch loses at its inputs do not reach the port.
+            let alone = alone && !self.is_at_switch(2 * loss.hop.0 + loss.hop.1, false);
             let (Loses::Periodic { lossy, period }, true) = (&loss.loses, alone) else { continue };
             let comes = |row: &&Row<'_>| {
                 let came = row.event == "queued"
@@ -237,8 +239,13 @@ impl Evidence<'_> {
             }
         }
         // A packet taken out of a virtual output queue is still at the same node.
-        let lines =
-            |&port: &usize| self.is_queue(port) && !self.is_voq(port) && !self.recovers(port);
+        // The inputs of a switch delay packets (`tests/switches.rs`).
+        let lines = |&port: &usize| {
+            self.is_queue(port)
+                && !self.is_voq(port)
+                && !self.recovers(port)
+                && !self.is_at_switch(port, true)
+        };
         for port in (0..self.ports.len()).filter(lines) {
             let line = &plan.links[port / 2].directions[port % 2];
             let of_port = || self.rows.iter().filter(|row| row.port == Some(port));

@@ -27,6 +27,7 @@ pub(in crate::fast::windows) struct NetworkView<'a> {
     /// Whether the run has schedules or queues with several paths.
     has_plans: bool,
     has_bursts: bool,
+    has_crossbars: bool,
 }
 
 impl<'a> NetworkView<'a> {
@@ -48,6 +49,7 @@ impl<'a> NetworkView<'a> {
             bundles: &model.bundles,
             has_plans: model.schedule_state.is_active(),
             has_bursts: !model.assemblers.is_empty(),
+            has_crossbars: !model.crossbars.is_empty(),
         }
     }
 
@@ -55,6 +57,7 @@ impl<'a> NetworkView<'a> {
     pub(super) fn check(&self) -> Result<(), NoWindowsReason> {
         match self {
             NetworkView { has_bursts: true, .. } => Err(NoWindowsReason::Bursts),
+            NetworkView { has_crossbars: true, .. } => Err(NoWindowsReason::Crossbars),
             NetworkView { has_plans: true, .. } => Err(NoWindowsReason::Schedules),
             _ => Ok(()),
         }
