@@ -1,6 +1,6 @@
 //! Links over which packets travel in bursts.
 
-use optcp_optical::burst::{Assembly, AssemblyKind, Hybrid, Size, Timer};
+use optcp_optical::burst::{Assembly, AssemblyKind, BurstProtection, Hybrid, Size, Timer};
 use optcp_optical::switching::BurstCore;
 use optcp_units::Duration;
 
@@ -9,6 +9,7 @@ use crate::problem::Problems;
 use crate::schema::{BurstsEntry, File};
 use crate::tree::{Step, place};
 
+use super::burst_routes::Detours;
 use super::draft::Draft;
 use super::network::Network;
 
@@ -55,7 +56,20 @@ pub(super) fn bursts(
             let offset = entry.offset.map_or(Duration::ZERO, |offset| offset.0);
             let mut probabilities = probabilities;
             probabilities.rotate_left(direction);
-            plan.bursts.push(BurstsPlan { link, assembly, offset, probabilities });
+            if entry.protection.is_some() {
+                problems
+                    .at(place!["bursts", i, "protection"], "protection of bursts without fibres")
+                    .label("needs `path` or `between`");
+            }
+            let (protection, others) = (BurstProtection::None, Default::default());
+            plan.bursts.push(BurstsPlan {
+                link,
+                assembly,
+                offset,
+                probabilities,
+                protection,
+                others,
+            });
         }
     }
 }
@@ -100,6 +114,8 @@ fn over_fibres(
     let Some(assembly) = assembly else { return };
     let processing = plan.core.map_or(Duration::ZERO, |core| core.processing);
     let own = network.burst_links.iter().filter(|&&(of, _)| of == i);
+    let protection = entry.protection.unwrap_or(BurstProtection::None);
+    let mut detours = Detours::default();
     let mut short = None;
     for &(_, link) in own {
         let name = &network.links[link].name;
@@ -112,7 +128,11 @@ fn over_fibres(
         if offset < least {
             short = short.max(Some((least, link)));
         }
-        plan.bursts.push(BurstsPlan { link, assembly, offset, probabilities: [0.0; 2] });
+        let place = place!["bursts", i, "protection"];
+        let others = network.other_routes(link, protection, &mut detours, place, problems);
+        let Some(others) = others else { return };
+        let probabilities = [0.0; 2];
+        plan.bursts.push(BurstsPlan { link, assembly, offset, probabilities, protection, others });
     }
     if let Some((least, link)) = short {
         let [from, to] = network.links[link].ends.map(|node| network.name(node));
@@ -178,7 +198,11 @@ fn conflict(link: usize, plan: &Draft, network: &Network) -> Option<&'static str
         (directions.iter().any(|port| port.jitter != Spread::ZERO), "has jitter"),
         (network.bundles.iter().any(|bundle| bundle.has(link)), "is in a bundle"),
         (plan.losses.iter().any(|loss| loss.hop.0 == link), "has losses per packet"),
-        (plan.failures.iter().any(|failure| failure.link == link), "fails"),
+        (
+            network.links[link].wavelengths.is_none()
+                && plan.failures.iter().any(|failure| failure.link == link),
+            "fails",
+        ),
         (
             plan.protections.iter().any(|entry| entry.hops.iter().any(|&(hop, _)| hop == link)),
             "is part of a backup",

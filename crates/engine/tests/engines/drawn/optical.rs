@@ -48,8 +48,50 @@ impl Draw {
             }
         }
         let offset = BurstCore::least_offset(self.processing, route.len()) + more;
-        let path = BurstPath { port, offset, carrier: Carrier::Fibres(route) };
+        let routes = self.about("protected", |draw| draw.protected(route));
+        let path = BurstPath { port, offset, carrier: Carrier::Fibres(routes) };
         self.world.assemblers.push(Assembler::new(path, assembly));
+    }
+
+    /// Adds other routes, which begin like the route where they have to.
+    fn protected(&mut self, route: Vec<FibreId>) -> BurstRoutes {
+        let protection = self.member(BurstProtection::ALL);
+        let mut all = vec![route.clone()];
+        match protection {
+            BurstProtection::None => {}
+            BurstProtection::Deflection => {
+                for place in 0..route.len() {
+                    let mut detour = route[..place].to_vec();
+                    detour.extend((0..self.below(3)).map(|_| self.number(self.fibres)));
+                    all.push(if detour.len() > place { detour } else { Vec::new() });
+                }
+            }
+            BurstProtection::OneForOne | BurstProtection::OnePlusOne => {
+                all.push((0..=self.below(3)).map(|_| self.number(self.fibres)).collect());
+            }
+        }
+        BurstRoutes { protection, all }
+    }
+
+    /// Adds failures of fibres to half of the cores, each repaired before the next.
+    fn failing(&mut self) {
+        if self.one_in(2) {
+            return;
+        }
+        let detection = Duration::from_us(self.below(20_000));
+        let delay_line = Duration::from_us(self.below(500));
+        let core = std::mem::take(&mut self.world.core);
+        self.world.core = core.with_failures(Failing { detection, delay_line });
+        for fibre in 0..self.fibres {
+            let mut at = Time::ZERO;
+            for _ in 0..self.below(3) {
+                at = at + Duration::from_us(self.below(300_000));
+                let kept = self.one_in(4);
+                self.world.controls.push(Control { at, action: Action::FibreDown(fibre, kept) });
+                at = at + Duration::from_us(self.below(60_000));
+                self.world.controls.push(Control { at, action: Action::FibreUp(fibre) });
+            }
+        }
     }
 
     /// Adds the core, most of whose fibres several assemblers share.
@@ -67,6 +109,7 @@ impl Draw {
         let scheduling = self.member(Scheduling::ALL);
         let conversion = self.member(Conversion::ALL);
         self.world.core = BurstCore::new(fibres, scheduling, conversion, self.processing);
+        self.about("failing", Self::failing);
     }
 
     pub(super) fn assembles(&self, port: PortId) -> bool {
