@@ -130,3 +130,76 @@ fn copies_survive_a_failure_of_either_route() {
     let second = other.replace("205.5", "299").replace("455.5", "395");
     assert_eq!(drops(&format!("{CUT}{second}"), &set), [dropped("link-down", 10)]);
 }
+
+/// Edge nodes E, F and G are routers, with a fibre between each two. The fibre from E to F fails under the route of bursts
+/// between both. Routers detect it after 20 ms and send the packets over G from then on.
+const ROUTED: &str = r#"
+title = "Routers at the edge"
+stop = "1001 ms"
+
+[[nodes]]
+names = ["E", "F", "G"]
+
+[[links]]
+chain = ["E", "F", "G", "E"]
+wavelengths = 4
+rate = "1 Gbps"
+delay = "1 ms"
+queue = "unlimited"
+
+[[bursts]]
+path = ["E", "F"]
+assembly = "size"
+size = "1 B"
+protection = "none"
+
+[[bursts]]
+path = ["F", "G"]
+assembly = "size"
+size = "1 B"
+
+[[bursts]]
+path = ["G", "E"]
+assembly = "size"
+size = "1 B"
+
+[routing]
+repair = "lfa"
+detection = "20 ms"
+hold_down = "10 s"
+
+[[traffic]]
+group = "sent"
+from = "E"
+to = "F"
+process = "constant"
+rate = "1 Mbps"
+size = "1250 B"
+
+[[failures]]
+link = ["E", "F"]
+at = "205.5 ms"
+repair = "455.5 ms"
+"#;
+
+/// The packets of 210 and 220 ms are lost, and of 460 and 470 ms none. With protection of the core, routers do nothing.
+#[test]
+fn routers_use_other_routes_of_bursts() {
+    let drops = |set: &[(&str, &str)]| {
+        let set: Vec<_> = set.iter().map(|(k, v)| (k.to_string(), v.to_string())).collect();
+        let scenario = Scenario::parse(ROUTED, "routed.toml", &set);
+        let scenario = scenario.unwrap_or_else(|diagnostic| panic!("{diagnostic}"));
+        let runs = [Engine::Reference, Engine::Fast].map(|engine| {
+            let options = RunOptions { engine, digest: true, ..RunOptions::default() };
+            let cancel = Cancel::default();
+            run_branches(&[&scenario], 1, options, &cancel).expect("nobody cancels").remove(0)
+        });
+        assert_eq!(runs[0].records_sha256, runs[1].records_sha256);
+        let drops = runs[0].drops.iter().filter(|(_, count)| *count > 0);
+        drops.map(|(reason, count)| (reason.to_string(), *count)).collect::<Vec<_>>()
+    };
+    assert_eq!(drops(&[]), [dropped("link-down", 2)]);
+    assert_eq!(drops(&[("routing.repair", "none")]), [dropped("link-down", 25)]);
+    // The switch at E deflects at once, because its detection takes no time.
+    assert_eq!(drops(&[("bursts.0.protection", "deflection"), ("routing.repair", "none")]), []);
+}

@@ -40,11 +40,6 @@ pub(super) fn core(
         }
     }
     let has_fibres = network.links.iter().any(|link| link.wavelengths.is_some());
-    if has_fibres && file.routing.is_some() {
-        problems
-            .at(place!["routing"], "`[routing]` in a network with fibres")
-            .label("bursts have their own routes");
-    }
     if file.core.is_some() && !has_fibres && !network.incomplete {
         problems.at(place!["core"], "`[core]` without fibres").label("no link has `wavelengths`");
     }

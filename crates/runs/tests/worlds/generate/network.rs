@@ -137,13 +137,14 @@ impl Maker<'_> {
     }
 
     fn routing(&mut self) {
-        let plain = self.net.templates.is_empty() && !self.net.bursts;
+        let plain = self.net.templates.is_empty();
+        let plain = plain && (!self.net.bursts || self.draw.chance(40));
         let plain = plain && self.net.edges.iter().all(|edge| edge.ways.is_empty());
         let spreads = plain && self.net.fabric;
         if spreads || (plain && self.draw.chance(65)) {
             self.net.routed = true;
             let bundled = self.net.edges.iter().any(|edge| edge.bundle.is_some());
-            if !spreads && !bundled && self.draw.chance(25) {
+            if !spreads && !bundled && !self.net.bursts && self.draw.chance(25) {
                 return self.forwarding();
             }
             let mut routing = Table::new();
