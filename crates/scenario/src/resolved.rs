@@ -185,10 +185,11 @@ fn core(core: CorePlan) -> Value {
 }
 
 fn bursts(plan: &Plan, bursts: &BurstsPlan) -> Value {
-    let (timer, size) = match bursts.assembly {
-        Assembly::Timer(timer) => (Some(timer), None),
-        Assembly::Size(size) => (None, Some(size)),
-        Assembly::Hybrid(hybrid) => (Some(hybrid.timer), Some(hybrid.size)),
+    let (timer, size, adaptive) = match bursts.assembly {
+        Assembly::Timer(timer) => (Some(timer), None, None),
+        Assembly::Size(size) => (None, Some(size), None),
+        Assembly::Hybrid(hybrid) => (Some(hybrid.timer), Some(hybrid.size), None),
+        Assembly::Adaptive(adaptive) => (Some(adaptive.most), None, Some(adaptive)),
     };
     let link = &plan.links[bursts.link];
     let [forward, reverse] = bursts.probabilities;
@@ -204,6 +205,8 @@ fn bursts(plan: &Plan, bursts: &BurstsPlan) -> Value {
         "loss_probability": link.over.is_empty().then_some(forward),
         "reverse": differ.then(|| json!({ "loss_probability": reverse })),
         "fibres": ports(plan, &link.over),
+        "least_timer_ps": adaptive.map(|adaptive| adaptive.least.as_ps()),
+        "factor": adaptive.map(|adaptive| adaptive.factor),
         "protection": (bursts.protection != BurstProtection::None).then_some(bursts.protection),
         "other_routes": bursts.others.iter().flatten().map(|route| ports(plan, route)).collect::<Value>(),
     });

@@ -19,7 +19,8 @@ use optcp_net::{
 };
 use optcp_optical::bundle::{Bundle, Selection};
 use optcp_optical::burst::{
-    Assembler, Assembly, BurstPath, BurstProtection, BurstRoutes, Carrier, Hybrid, Size, Timer,
+    Adaptive, Assembler, Assembly, BurstPath, BurstProtection, BurstRoutes, Carrier, Hybrid, Size,
+    Timer,
 };
 use optcp_optical::switching::{BurstCore, Conversion, Failing, Fibre, FibreId, Scheduling};
 use optcp_tcp::Profile;

@@ -1,8 +1,13 @@
 //! Tests of failing fibres, with times worked out by hand.
 //!
-//! Fibres take 100 us, a byte takes 1 us, and a switch takes 10 us for a control packet. A burst of 30
-//! bytes leaves at 0 with an offset of 20 us. On the route 0, 1, 2 it is on the fibres from 20 to 150, from 120 to 250 and
-//! from 220 to 350, and arrives then. Its control packet is on them from 0 to 100, from 110 to 210 and from 220 to 320.
+//! Fibres take 100 us, a byte takes 1 us, and a switch takes 10 us for a control packet. A burst of 30 bytes leaves at 0
+//! with an offset of 20 us and takes the route 0, 1, 2.
+//!
+//! | fibre | control packet | burst |
+//! |---|---|---|
+//! | 0 | 0 to 100 us | 20 to 150 us |
+//! | 1 | 110 to 210 us | 120 to 250 us |
+//! | 2 | 220 to 320 us | 220 to 350 us |
 
 use optcp_net::{FlowId, Label};
 
@@ -52,6 +57,7 @@ fn fate(case: &Case<'_>) -> Fate {
     let all = std::iter::once(vec![0, 1, 2]).chain(others).collect();
     let path = BurstPath {
         port: PortId::new(0),
+        rate,
         offset: Duration::from_us(case.offset),
         carrier: Carrier::Fibres(BurstRoutes { protection: case.protection, all }),
     };
@@ -218,7 +224,7 @@ fn deflection_at_the_edge_extends_the_offset() {
 fn ingress_uses_backup_route_after_detection_and_notification() {
     let with = |leaves| {
         let failures = &[(2, 1000, Some(2000), false)];
-        let protection = BurstProtection::OneForOne;
+        let protection = BurstProtection::OneToOne;
         fate(&Case { failures, detection: 50, protection, others: &[&[3, 4]], leaves, ..PLAIN })
     };
     assert_eq!(with(1269), (DOWN, [1, 1, 0, 0, 0, 0, 0]));

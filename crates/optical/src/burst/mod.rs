@@ -15,6 +15,7 @@
 //! - A burst that finds the wavelength of a path without burst switches busy waits as long as necessary.
 //! - Bursts have no header and no guard time. Control packets use no capacity. Only fibres fail.
 
+mod adaptive;
 mod hybrid;
 mod protection;
 mod size;
@@ -25,8 +26,11 @@ use std::collections::BTreeMap;
 use optcp_net::{DropReason, IndependentLoss, Packet, PortId};
 use optcp_units::{Bytes, Duration, Rate, Time, registry, states};
 
+use adaptive::History;
+
 use crate::switching::{BurstCore, Crossed, Crossing, FibreId};
 
+pub use adaptive::Adaptive;
 pub use hybrid::Hybrid;
 pub use protection::{BurstProtection, BurstRoutes};
 pub use size::Size;
@@ -38,6 +42,7 @@ registry! {
         "timer" => Timer: "a fixed time after its first packet", "obs paper, section I";
         "size" => Size: "with the packet that reaches a number of bytes", "obs paper, section I";
         "hybrid" => Hybrid: "by `timer` or by `size`, whichever comes first", "obs paper, section I";
+        "adaptive" => Adaptive: "by a timer that follows the average burst size", "Cao, Li, Chen, Qiao 2002";
     }
 }
 
@@ -48,6 +53,7 @@ states! { $
         Timer: Timer,
         Size: Size,
         Hybrid: Hybrid,
+        Adaptive: Adaptive,
     }
 }
 
@@ -59,12 +65,13 @@ impl Assembly {
             Assembly::Timer(_) => AssemblyKind::Timer,
             Assembly::Size(_) => AssemblyKind::Size,
             Assembly::Hybrid(_) => AssemblyKind::Hybrid,
+            Assembly::Adaptive(_) => AssemblyKind::Adaptive,
         }
     }
 
     /// Returns the latest departure time of a burst whose first packet arrived at `opened`.
-    fn deadline(self, opened: Time) -> Option<Time> {
-        each!(self, assembly => assembly.deadline(opened))
+    fn deadline(self, opened: Time, history: History) -> Option<Time> {
+        each!(self, assembly => assembly.deadline(opened, history))
     }
 
     /// Returns whether a burst of `bytes` bytes leaves immediately.
@@ -78,6 +85,8 @@ impl Assembly {
 pub struct BurstPath {
     /// Port that the assembler replaces.
     pub port: PortId,
+    /// Rate of bursts.
+    pub rate: Rate,
     /// Time by which the control packet precedes its burst.
     pub offset: Duration,
     /// Transmission medium of the path.
@@ -89,8 +98,6 @@ pub struct BurstPath {
 pub enum Carrier {
     /// One wavelength from end to end, with given losses.
     Wavelength {
-        /// Rate.
-        rate: Rate,
         /// Propagation delay.
         delay: Duration,
         /// Loss process with one draw per burst.
@@ -167,6 +174,8 @@ pub struct Assembler {
     bytes: u64,
     /// Latest departure time of the burst being assembled.
     due: Option<Time>,
+    /// Bursts that have left.
+    history: History,
     /// Time at which the wavelength will have sent all bursts.
     free_at: Time,
     /// Number of bursts that have left, modulo 2^30.
@@ -180,6 +189,7 @@ impl Assembler {
     #[must_use]
     pub fn new(path: BurstPath, assembly: Assembly) -> Self {
         Assembler {
+            history: History::new(path.rate),
             path,
             assembly,
             held: Vec::new(),
@@ -229,7 +239,7 @@ impl Assembler {
             return Gathered::Full;
         }
         if opens {
-            self.due = self.assembly.deadline(now);
+            self.due = self.assembly.deadline(now, self.history);
         }
         self.due.filter(|_| opens).map_or(Gathered::Waits, Gathered::Until)
     }
@@ -238,6 +248,7 @@ impl Assembler {
     pub fn send(&mut self, now: Time, core: &BurstCore) -> (Burst, Option<Burst>) {
         self.due = None;
         let bytes = std::mem::take(&mut self.bytes);
+        self.history.add(bytes);
         let number = self.departed;
         self.departed = (self.departed + 1) % COPY;
         let packets = std::mem::take(&mut self.held);
@@ -274,8 +285,8 @@ impl Assembler {
     pub fn advance(&mut self, burst: Burst, core: &mut BurstCore) -> Step {
         let crossing = burst.crossing;
         match &mut self.path.carrier {
-            Carrier::Wavelength { rate, delay, loss } => {
-                let transmission = rate.transmission_time(Bytes::new(crossing.bytes));
+            Carrier::Wavelength { delay, loss } => {
+                let transmission = self.path.rate.transmission_time(Bytes::new(crossing.bytes));
                 self.free_at = self.free_at.max(crossing.start) + transmission;
                 let passage = match burst.packets.first().is_some_and(|&first| loss.drops(first)) {
                     true => Passage::Lost(burst, DropReason::BurstLost),

@@ -27,10 +27,10 @@ use crate::switching::{BurstCore, Crossing, FibreId};
 
 registry! {
     /// Protection of bursts against failures of fibres.
-    pub enum BurstProtection ("burst protection") {
+    pub enum BurstProtection ("burst-protection") {
         "none" => None: "bursts are lost until the repair", "OpTCP";
         "deflection" => Deflection: "the switch before the failed fibre uses a detour", "Hsu, Liu, Huang 2002";
-        "1:1" => OneForOne: "the ingress edge node uses a disjoint route once it is notified", "RFC 4427";
+        "1:1" => OneToOne: "the ingress edge node uses a disjoint route once it is notified", "RFC 4427";
         "1+1" => OnePlusOne: "each burst is sent on two disjoint routes", "Griffith, Lee 2003";
     }
 }
@@ -55,7 +55,7 @@ impl BurstRoutes {
     /// Returns the route of a burst that leaves its assembler now.
     pub(super) fn chosen(&self, core: &BurstCore, now: Time) -> usize {
         let is_down = |route: usize| core.is_reported_down(&self.all[route], now);
-        let backup = self.protection == BurstProtection::OneForOne && is_down(0) && !is_down(1);
+        let backup = self.protection == BurstProtection::OneToOne && is_down(0) && !is_down(1);
         usize::from(backup)
     }
 

@@ -16,9 +16,9 @@ fn packet(seq: u32, size: u16) -> Packet {
 fn assembler(assembly: Assembly, probability: f64) -> Assembler {
     let path = BurstPath {
         port: PortId::new(0),
+        rate: Rate::from_bps(RATE_BPS).expect("a rate above zero"),
         offset: Duration::from_us(30),
         carrier: Carrier::Wavelength {
-            rate: Rate::from_bps(RATE_BPS).expect("a rate above zero"),
             delay: Duration::from_ms(5),
             loss: IndependentLoss::new(Lossy::Both, probability, Streams::new(1).stream("bursts")),
         },
@@ -104,4 +104,25 @@ fn bursts_are_lost_with_given_probability() {
     let found = (0..N).filter(lost).count() as f64;
     let mean = f64::from(N) * 0.01;
     assert!((found - mean).abs() < 4.0 * mean.sqrt(), "{found}");
+}
+
+/// At 1 Gb/s, 1250 bytes take 10 us. After a first burst of 1250 bytes the timer is 4 * 10 us. A second one has 6250
+/// bytes. The average becomes (1250 + 3 * 6250) / 4 = 5000 bytes, and the timer 160 us, above its maximum of 150 us.
+#[test]
+fn adaptive_timer_follows_average_burst() {
+    let (least, most) = (Duration::from_us(15), Timer { period: Duration::from_us(150) });
+    let mut adaptive = assembler(Assembly::Adaptive(Adaptive { least, most, factor: 4 }), 0.0);
+    let mut period = |opened: u64, bytes: u16| {
+        let Gathered::Until(due) = adaptive.gather(us(opened), packet(0, bytes)) else {
+            panic!("a packet opens a burst")
+        };
+        send(&mut adaptive, due);
+        due.as_ps() / 1_000_000 - opened
+    };
+    assert_eq!(period(0, 1250), 150);
+    assert_eq!(period(1000, 6250), 40);
+    assert_eq!(period(2000, 125), 150);
+    // (5000 + 3 * 125) / 4 = 1343 bytes: 42.976 us, then (1343 + 375) / 4 = 429: 13.7 us.
+    assert_eq!(period(3000, 125), 42);
+    assert_eq!(period(4000, 125), 15);
 }

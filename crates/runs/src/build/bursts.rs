@@ -44,7 +44,7 @@ pub(super) fn assemblers(plan: &Plan, ports: &[PortConfig], streams: Streams) ->
         let carrier = if over.is_empty() {
             let stream = streams.stream(&format!("ports/{}/bursts", plan.port_name(hop)));
             let loss = IndependentLoss::new(Lossy::Both, bursts.probabilities[direction], stream);
-            Carrier::Wavelength { rate, delay, loss }
+            Carrier::Wavelength { delay, loss }
         } else {
             let there = over.iter().map(|&(link, way)| fibres[&(link, way ^ direction)]);
             let working = match direction {
@@ -56,7 +56,7 @@ pub(super) fn assemblers(plan: &Plan, ports: &[PortConfig], streams: Streams) ->
             let all = std::iter::once(working).chain(others).collect();
             Carrier::Fibres(BurstRoutes { protection: bursts.protection, all })
         };
-        let path = BurstPath { port, offset: bursts.offset, carrier };
+        let path = BurstPath { port, rate, offset: bursts.offset, carrier };
         Assembler::new(path, bursts.assembly)
     };
     ends.map(assembler).collect()

@@ -1,6 +1,8 @@
 //! Links over which packets travel in bursts.
 
-use optcp_optical::burst::{Assembly, AssemblyKind, BurstProtection, Hybrid, Size, Timer};
+use optcp_optical::burst::{
+    Adaptive, Assembly, AssemblyKind, BurstProtection, Hybrid, Size, Timer,
+};
 use optcp_optical::switching::BurstCore;
 use optcp_units::Duration;
 
@@ -152,7 +154,7 @@ fn assembly(i: usize, entry: &BurstsEntry, problems: &mut Problems<'_>) -> Optio
     let before = problems.found.len();
     let name = entry.assembly.name();
     let (timed, sized) = match entry.assembly {
-        AssemblyKind::Timer => (true, false),
+        AssemblyKind::Timer | AssemblyKind::Adaptive => (true, false),
         AssemblyKind::Size => (false, true),
         AssemblyKind::Hybrid => (true, true),
     };
@@ -171,6 +173,24 @@ fn assembly(i: usize, entry: &BurstsEntry, problems: &mut Problems<'_>) -> Optio
                 .help(format!("for example: {example}"));
         }
     }
+    let adaptive = entry.assembly == AssemblyKind::Adaptive;
+    for (key, given) in
+        [("least_timer", entry.least_timer.is_some()), ("factor", entry.factor.is_some())]
+    {
+        if given && !adaptive {
+            let message = format!("assembly `{name}` has no `{key}`");
+            problems.at(place!["bursts", i, key], message);
+        }
+    }
+    if entry.factor.is_some_and(|factor| factor.0 == 0) {
+        problems.at(place!["bursts", i, "factor"], "factor is zero").label("must be above zero");
+    }
+    let least = entry.least_timer.map_or(Duration::ZERO, |least| least.0);
+    if entry.timer.is_some_and(|timer| timer.0 < least) {
+        problems
+            .at(place!["bursts", i, "least_timer"], "minimum above the maximum")
+            .label("must not exceed `timer`");
+    }
     if entry.timer.is_some_and(|timer| timer.0 == Duration::ZERO) {
         problems.at(place!["bursts", i, "timer"], "timer is zero").label("must be above zero");
     }
@@ -184,6 +204,10 @@ fn assembly(i: usize, entry: &BurstsEntry, problems: &mut Problems<'_>) -> Optio
     let size = entry.size.map(|size| Size { threshold: size.0 });
     Some(match entry.assembly {
         AssemblyKind::Timer => Assembly::Timer(timer?),
+        AssemblyKind::Adaptive => {
+            let factor = entry.factor.map_or(1, |factor| u64::from(factor.0));
+            Assembly::Adaptive(Adaptive { least, most: timer?, factor })
+        }
         AssemblyKind::Size => Assembly::Size(size?),
         AssemblyKind::Hybrid => Assembly::Hybrid(Hybrid { timer: timer?, size: size? }),
     })

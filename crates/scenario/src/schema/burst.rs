@@ -6,7 +6,7 @@ use serde::Deserialize;
 use optcp_optical::burst::{AssemblyKind, BurstProtection};
 use optcp_optical::switching::{Conversion, Scheduling};
 
-use super::{LinkRef, Probability, Size, Span};
+use super::{Count, LinkRef, Probability, Size, Span};
 
 /// Settings of the burst switches between fibres.
 #[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema)]
@@ -37,8 +37,12 @@ pub(crate) struct BurstsEntry {
     pub between: Option<Vec<String>>,
     /// Burst assembly algorithm.
     pub assembly: AssemblyKind,
-    /// For `timer` and `hybrid`: maximum time from the first packet of a burst until the burst is sent.
+    /// For `timer`, `hybrid` and `adaptive`: maximum time from the first packet of a burst until the burst is sent.
     pub timer: Option<Span>,
+    /// For `adaptive`: minimum of this time. Default: `0 s`.
+    pub least_timer: Option<Span>,
+    /// For `adaptive`: this time in transmission times of the average burst. Default: 1.
+    pub factor: Option<Count>,
     /// For `size` and `hybrid`: number of bytes at which the burst is sent.
     pub size: Option<Size>,
     /// Time between a control packet and its burst. Default: the minimum for the switches of the route; `0 s`

@@ -501,7 +501,19 @@ impl Maker<'_> {
             let timer = self.some_span(5, 200);
             bursts.insert("timer".to_owned(), text(leaf::span(timer)));
         }
-        if word != "timer" {
+        if word == "adaptive" {
+            self.about("adaptive", |maker| {
+                if maker.draw.chance(60) {
+                    let least = maker.some_span(0, 5);
+                    bursts.insert("least_timer".to_owned(), text(leaf::span(least)));
+                }
+                if maker.draw.chance(60) {
+                    let factor = i64::try_from(maker.draw.between(1, 100)).expect("small");
+                    bursts.insert("factor".to_owned(), Value::Integer(factor));
+                }
+            });
+        }
+        if word == "size" || word == "hybrid" {
             let size = self.draw.between(40, 20_000);
             bursts.insert("size".to_owned(), text(format!("{size} B")));
         }
