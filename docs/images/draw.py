@@ -31,13 +31,14 @@ from PIL import Image
 from optcp.common import stored
 from optcp.papers.model import Result
 from optcp.papers.results import sensitivities
+from optcp.plots import panels as pages
 from optcp.plots import sensitivity
 from optcp.plots.svg import canvas
 from optcp_papers.das import figures as das
 from optcp_papers.gmpls.figures import aqm, section5
 from optcp_papers.lbas.figures import smaller, tables
 from optcp_papers.leo import figures as leo
-from optcp_papers.obs.figures import curves, windows
+from optcp_papers.obs.figures import curves, cut, windows
 from optcp_papers.outage.figures import budget, population, staircase
 from optcp_papers.rdcn import figures as rdcn
 from optcp_papers.reconfigurable.figures import days, restoration, rotor
@@ -55,6 +56,7 @@ WANTED = {
     "obs/fig5": "obs-fig5.png",
     "obs/fig14": "obs-fig14.png",
     "obs/fig16-model": "obs-fig16-model.png",
+    "obs/cut": "obs-cut.png",
     "obs/emergent": "obs-emergent.png",
     "obs/today-none": "obs-today.png",
     "lbas/table1-0": "lbas-table1.png",
@@ -142,10 +144,11 @@ def reroute(directory: Path) -> None:
 
 def bursts(directory: Path) -> None:
     """Draw the wanted figures of the obs paper."""
-    with mock.patch.object(curves, "render", save), mock.patch.object(windows, "render", save):
+    with mock.patch.object(pages, "render", save), mock.patch.object(windows, "render", save):
         windows.fig5(read(directory, "fig5", "obs"))
         curves.fig14(read(directory, "fig14", "obs"))
         curves.goodput(read(directory, "fig16", "obs"))
+        cut.cut(read(directory, "cut", "obs"))
         curves.emergent(read(directory, "emergent", "obs"))
         curves.today(read(directory, "today", "obs"))
 
