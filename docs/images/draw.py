@@ -52,6 +52,7 @@ WANTED = {
     "obs/fig5": "obs-fig5.png",
     "obs/fig14": "obs-fig14.png",
     "obs/fig16-model": "obs-fig16-model.png",
+    "obs/cut": "obs-cut.png",
     "obs/emergent": "obs-emergent.png",
     "obs/today-none": "obs-today.png",
     "lbas/table1-0": "lbas-table1.png",

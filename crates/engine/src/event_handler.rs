@@ -72,9 +72,9 @@ pub(crate) trait EventHandler {
                     self.send_burst(model, assembler);
                 }
             }
-            TimerEvent::SetUp => {
+            TimerEvent::BurstContinues => {
                 let (assembler, number) = model.burst_of_event(key);
-                let passage = model.set_up(assembler, number);
+                let passage = model.advance_burst(assembler, number);
                 self.follow(model, assembler, passage);
             }
         }
@@ -104,18 +104,20 @@ pub(crate) trait EventHandler {
 
     /// Sends the burst that an assembler has collected.
     fn send_burst<O: Observer>(&mut self, model: &mut Model<O>, assembler: u32) {
-        let passage = model.send_burst(assembler);
-        self.follow(model, assembler, passage);
+        for passage in model.send_burst(assembler) {
+            self.follow(model, assembler, passage);
+        }
     }
 
     /// Continues a burst after a step.
     fn follow<O: Observer>(&mut self, model: &mut Model<O>, assembler: u32, passage: Passage) {
         let port = model.assemblers[assembler as usize].port();
         match passage {
-            Passage::ControlArrives(at, number) => {
-                self.event_queue().push(model.set_up_key(assembler, at, number));
+            Passage::Continues(at, number) => {
+                self.event_queue().push(model.burst_continues_key(assembler, at, number));
             }
-            Passage::Lost(burst) => self.drop_burst(port, burst.packets),
+            Passage::Redundant => {}
+            Passage::Lost(burst, _) => self.drop_burst(port, burst.packets),
             Passage::Arrives(at, burst) => self.launch(port, at, burst.packets),
         }
     }

@@ -213,11 +213,13 @@ impl<O: Observer> Model<O> {
         expired
     }
 
-    /// Carries out an action on labels, selectors or bundles.
+    /// Carries out an action on labels, selectors, bundles or fibres.
     pub(crate) fn apply(&mut self, action: Action) {
         match action {
             Action::TakeOut(bundle, port) => self.bundles[bundle as usize].take_out(port),
             Action::PutBack(bundle, port) => self.bundles[bundle as usize].put_back(port),
+            Action::FibreDown(fibre, kept) => self.core.fail(fibre, self.event.time(), kept),
+            Action::FibreUp(fibre) => self.core.restore(fibre, self.event.time()),
             other => self.labels.apply(other),
         }
     }
@@ -294,26 +296,37 @@ impl<O: Observer> Model<O> {
         gathered
     }
 
-    /// Sends the burst that an assembler has collected. A lost burst returns without its packets.
-    pub(crate) fn send_burst(&mut self, assembler: u32) -> Passage {
+    /// Sends the burst that an assembler has collected, and its second copy if there is one. A lost burst returns without
+    /// its packets.
+    pub(crate) fn send_burst(&mut self, assembler: u32) -> [Passage; 2] {
         let now = self.now();
         let from = &mut self.assemblers[assembler as usize];
-        let burst = from.send(now);
+        let (burst, copy) = from.send(now, &self.core);
         let (port, number, bytes) = (from.port(), burst.number, burst.crossing.bytes);
         let packets = u32::try_from(burst.packets.len()).unwrap_or(u32::MAX);
-        let step = from.advance(burst, &mut self.core);
-        let lost = matches!(step.passage, Passage::Lost(_));
+        let held = copy.map(|copy| {
+            let number = copy.number;
+            from.hold(copy);
+            number
+        });
+        let first = from.advance(burst, &mut self.core);
+        let second = held.map(|number| {
+            let copy = from.take(number);
+            from.advance(copy, &mut self.core)
+        });
+        let second = second.unwrap_or(Step { passage: Passage::Redundant, request: None });
+        let lost = [&first, &second].iter().any(|step| matches!(step.passage, Passage::Lost(..)));
         self.record(Record::BurstSent { port, number, packets, bytes, lost });
-        self.follow(port, number, step)
+        [first, second].map(|step| self.follow(port, number, step))
     }
 
-    /// Handles the control packet of a burst at a switch.
-    pub(crate) fn set_up(&mut self, assembler: u32, number: u32) -> Passage {
+    /// Handles the next event of a burst: its control packet at a switch, or its arrival.
+    pub(crate) fn advance_burst(&mut self, assembler: u32, number: u32) -> Passage {
         let from = &mut self.assemblers[assembler as usize];
         let burst = from.take(number);
-        let port = from.port();
+        let (port, number) = (from.port(), burst.number_of_both());
         let step = from.advance(burst, &mut self.core);
-        if matches!(step.passage, Passage::Lost(_)) {
+        if matches!(step.passage, Passage::Lost(..)) {
             self.record(Record::BurstLost { port, number });
         }
         self.follow(port, number, step)
@@ -324,13 +337,9 @@ impl<O: Observer> Model<O> {
         if let Some((fibre, wavelength)) = step.request {
             self.record(Record::FibreAsked { port, number, fibre, wavelength });
         }
-        if let Passage::Lost(burst) = &step.passage {
-            let reason = match step.request {
-                Some(_) => DropReason::Contention,
-                None => DropReason::BurstLost,
-            };
+        if let Passage::Lost(burst, reason) = &step.passage {
             for &packet in &burst.packets {
-                self.lose(port, packet, reason);
+                self.lose(port, packet, *reason);
             }
         }
         step.passage

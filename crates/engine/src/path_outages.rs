@@ -10,7 +10,7 @@
 //! - A selector that waits for the first packet of one input accepts both inputs.
 //! - A bundle needs one working link, unless it selects links by destination. A virtual output queue needs one working
 //!   path.
-//! - Bursts, wavelengths and queue lengths are ignored.
+//! - Bursts, wavelengths and queue lengths are ignored. A link that carries bursts counts as working.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -153,7 +153,7 @@ impl Component {
             Action::TakeOut(bundle, _) | Action::PutBack(bundle, _) => {
                 Some(Component::Bundle(bundle))
             }
-            Action::SetDelay(..) => None,
+            Action::SetDelay(..) | Action::FibreDown(..) | Action::FibreUp(_) => None,
         }
     }
 }
@@ -203,7 +203,7 @@ impl Network {
             Action::SetHop(..) | Action::Expect(..) | Action::Select(..) => {
                 self.labels.apply(action);
             }
-            Action::SetDelay(..) => {}
+            Action::SetDelay(..) | Action::FibreDown(..) | Action::FibreUp(_) => {}
         }
     }
 

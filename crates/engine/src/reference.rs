@@ -162,7 +162,9 @@ impl Reference {
             | Action::Expect(..)
             | Action::Select(..)
             | Action::TakeOut(..)
-            | Action::PutBack(..) => model.apply(action),
+            | Action::PutBack(..)
+            | Action::FibreDown(..)
+            | Action::FibreUp(_) => model.apply(action),
         }
     }
 

@@ -45,9 +45,9 @@ pub(crate) enum TimerEvent {
     Resequence = 7,
     /// A flow's application writes. The ordinal minus this value is the number of segments.
     Write = 1 << 30,
-    /// The control packet of a burst reaches a burst switch. The ordinal minus this value is the burst number, because
-    /// several bursts of an assembler can be in flight.
-    SetUp = 1 << 31,
+    /// The control packet of a burst reaches a burst switch, or the burst its egress edge node. The ordinal minus this
+    /// value is the burst number, because several bursts of an assembler can be in flight.
+    BurstContinues = 1 << 31,
 }
 
 impl TimerEvent {
@@ -69,8 +69,8 @@ impl TimerEvent {
             5 => TimerEvent::Notice,
             6 => TimerEvent::Slot,
             7 => TimerEvent::Resequence,
-            write if write < TimerEvent::SetUp as u32 => TimerEvent::Write,
-            _ => TimerEvent::SetUp,
+            write if write < TimerEvent::BurstContinues as u32 => TimerEvent::Write,
+            _ => TimerEvent::BurstContinues,
         }
     }
 }
@@ -81,15 +81,15 @@ impl<O> Model<O> {
         Key::new(at, Class::Timer, self.first_assembler() + assembler, TimerEvent::Burst as u32)
     }
 
-    /// Returns the key of a burst's control packet at `at`.
-    pub(crate) fn set_up_key(&self, assembler: u32, at: Time, number: u32) -> Key {
+    /// Returns the key of a burst's next event at `at`.
+    pub(crate) fn burst_continues_key(&self, assembler: u32, at: Time, number: u32) -> Key {
         let entity = self.first_assembler() + assembler;
-        Key::new(at, Class::Timer, entity, TimerEvent::SetUp as u32 + number)
+        Key::new(at, Class::Timer, entity, TimerEvent::BurstContinues as u32 + number)
     }
 
-    /// Returns the assembler and burst number of a control packet's event.
+    /// Returns the assembler and burst number of a burst's event.
     pub(crate) fn burst_of_event(&self, key: Key) -> (u32, u32) {
-        (key.entity() - self.first_assembler(), key.ordinal() - TimerEvent::SetUp as u32)
+        (key.entity() - self.first_assembler(), key.ordinal() - TimerEvent::BurstContinues as u32)
     }
 
     /// Returns the assembler whose timer fires, unless the event is obsolete.

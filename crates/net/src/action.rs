@@ -25,6 +25,10 @@ pub enum Action {
     TakeOut(BundleId, PortId),
     /// The node in front of a bundle includes the link again.
     PutBack(BundleId, PortId),
+    /// A fibre of a burst-switched core fails, or is taken out of service if `true`.
+    FibreDown(u32, bool),
+    /// A fibre of a burst-switched core is repaired.
+    FibreUp(u32),
 }
 
 /// Action at a time. Actions at the same time are carried out in list order, before any event.

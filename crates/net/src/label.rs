@@ -269,7 +269,9 @@ impl LabelTable {
             | Action::PortUp(_)
             | Action::SetDelay(..)
             | Action::TakeOut(..)
-            | Action::PutBack(..) => {}
+            | Action::PutBack(..)
+            | Action::FibreDown(..)
+            | Action::FibreUp(_) => {}
         }
     }
 

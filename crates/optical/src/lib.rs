@@ -14,6 +14,7 @@ pub const FAMILIES: &[optcp_units::registry::Family] = &[
     lightpath::Recovery::FAMILY,
     bundle::Selection::FAMILY,
     burst::AssemblyKind::FAMILY,
+    burst::BurstProtection::FAMILY,
     switching::Scheduling::FAMILY,
     switching::Conversion::FAMILY,
 ];

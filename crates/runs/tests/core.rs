@@ -154,3 +154,76 @@ fn the_engines_agree_on_cores() {
         assert_eq!(of(Engine::Reference), of(Engine::Fast));
     }
 }
+
+/// Bursts of a class with an extra offset reserve ahead of all others (Yoo, Qiao, Dixit, IEEE JSAC 18(10), 2000). If the extra
+/// offset exceeds the burst length, they never meet bursts of the other class, and lose Erlang's formula B for one class. The
+/// other class loses at least the rest of the loss of both together, which is the formula for the whole load.
+#[test]
+fn extra_offset_isolates_a_class() {
+    let two_groups = ERLANG_B
+        .replace("sizes = { kind = \"exponential\", mean = \"500 B\" }", "size = \"500 B\"")
+        .replace(
+            "group = \"E\"\ncount = 8",
+            "group = \"E\"\ncount = 8\n[[nodes]]\ngroup = \"F\"\ncount = 8",
+        )
+        .replace("chain = [\"E\", \"S\"]", "chains = [[\"E\", \"S\"], [\"F\", \"S\"]]");
+    // 500 B take 1 ms, and the switch S takes 10 us.
+    let text = format!(
+        "{two_groups}
+[[bursts]]
+path = [\"F\", \"S\", \"D\"]
+assembly = \"size\"
+size = \"1 B\"
+offset = \"1010 us\"
+
+[[traffic]]
+group = \"ahead\"
+path = [\"F\", \"D\"]
+process = \"poisson\"
+rate = \"$erlangs * 0.5 Mbps\"
+size = \"500 B\"
+
+[[observe]]
+name = \"bursts\"
+kind = \"bursts\"
+"
+    );
+    let mut seeds = 1..;
+    for erlangs in [1.0, 2.0] {
+        let shares: Vec<[f64; 2]> = seeds
+            .by_ref()
+            .take(10)
+            .map(|seed| {
+                let set = [("parameters.erlangs", &*erlangs.to_string())];
+                shares_lost(&run(&text, &set, seed, RunOptions::default()))
+            })
+            .collect();
+        let [(ahead, half), (others, half_of_others)] = [0, 1]
+            .map(|class| interval(&shares.iter().map(|both| both[class]).collect::<Vec<_>>()));
+        let (own, all) = (erlang_b(erlangs, 4), erlang_b(2.0 * erlangs, 4));
+        let least = 2.0 * all - own;
+        println!(
+            "{erlangs} erlangs: {ahead:.5} +- {half:.5}, formula {own:.5}; others {others:.5} +- {half_of_others:.5}, at least {least:.5}"
+        );
+        assert!((ahead - own).abs() <= half && half < 0.1 * own);
+        assert!(others + half_of_others >= least && others < 1.2 * least);
+    }
+}
+
+/// Returns the shares of bursts lost from the nodes F and from the nodes E.
+fn shares_lost(run: &Run) -> [f64; 2] {
+    let series = run.series.iter().find(|series| series.name == "bursts").expect("a series");
+    let column =
+        |name: &str| &series.columns.iter().find(|one| one.name == name).expect(name).values;
+    let (Values::U32(ports), Values::Bool(lost)) = (column("port"), column("lost")) else {
+        panic!("other columns")
+    };
+    ["F", "E"].map(|group| {
+        let own = ports
+            .iter()
+            .zip(lost)
+            .filter(|(port, _)| series.names[0].1[**port as usize].starts_with(group));
+        let lost: Vec<bool> = own.map(|(_, &lost)| lost).collect();
+        lost.iter().filter(|&&lost| lost).count() as f64 / lost.len() as f64
+    })
+}

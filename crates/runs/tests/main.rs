@@ -7,6 +7,7 @@ mod copies;
 mod core;
 mod cuts;
 mod engines;
+mod failing_fibres;
 mod forwarding;
 mod found;
 mod lightpaths;

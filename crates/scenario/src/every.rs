@@ -29,6 +29,8 @@ pub(crate) struct Every {
     carrying: Option<String>,
     /// Pattern of the name; `*` matches any characters.
     matching: Option<String>,
+    /// Whether it stands for elements that fail.
+    fails: bool,
     pub origin: Origin,
 }
 
@@ -60,7 +62,7 @@ impl Every {
                 return Err(problem.label(label));
             }
         };
-        let mut every = Every { kind, among: None, carrying: None, matching: None, origin };
+        let mut every = Every { kind, among: None, carrying: None, matching: None, fails, origin };
         let mut words = text.split_whitespace().skip(1);
         while let Some(word) = words.next() {
             let filter = match word {
@@ -115,8 +117,9 @@ impl Every {
             false => {}
         };
         let carries = |link: usize| crossing.links.contains(&link);
-        // Circuits fail with the links that they use; bursts do not fail with their fibres.
-        let fails = |link: &LinkPlan| !link.is_derived() && link.wavelengths.is_none();
+        // Circuits and routes of bursts fail with the links that they use. Packets do not use fibres by themselves.
+        let fails =
+            |link: &LinkPlan| !link.is_derived() && (self.fails || link.wavelengths.is_none());
         let links = || {
             let all = plan.links.iter().enumerate();
             all.filter(|(_, link)| fails(link) && inside(&link.ends) && named(&link.name))

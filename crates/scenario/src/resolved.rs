@@ -16,13 +16,13 @@ use sha2::{Digest, Sha256};
 
 use optcp_net::{Discipline, LossKind, QueueLimit as Length, Setting, Spoils};
 
-use optcp_optical::burst::Assembly;
+use optcp_optical::burst::{Assembly, BurstProtection};
 use optcp_optical::protection::CommandAt;
 use optcp_tcp::{Config, profile::Profile};
 use optcp_traffic::{FractalRenewal, PacketSize, ProcessKind, SizesKind, Volume};
 
 use crate::plan::{
-    BundlePlan, BurstsPlan, Carries, DetectionPlan, DirectedLink, FailurePlan, FlowPlan,
+    BundlePlan, BurstsPlan, Carries, CorePlan, DetectionPlan, DirectedLink, FailurePlan, FlowPlan,
     ForwardingPlan, LinkPlan, Loses, LossPlan, ObservePlan, Plan, PortPlan, ProcessPlan,
     ProtectionPlan, QueueLimit, RoutingPlan, Shape, Spread, SwitchPlan, TrafficPlan,
 };
@@ -82,11 +82,7 @@ fn text(plan: &Plan, title: &str, tcp: impl Fn(&Config) -> Map<String, Value>) -
             "after_ps": window.after.as_ps(),
             "until_ps": window.until.as_ps(),
         })),
-        "core": plan.core.map(|core| json!({
-            "scheduling": core.scheduling,
-            "conversion": core.conversion,
-            "processing_ps": core.processing.as_ps(),
-        })),
+        "core": plan.core.map(core),
         "bursts": plan.bursts.iter().map(|entry| bursts(plan, entry)).collect::<Value>(),
         "switches": plan.switches.iter().map(|entry| switch(plan, entry)).collect::<Value>(),
         "optical": plan.optical.as_ref().map(|layer| optical::layer(plan, layer)),
@@ -189,11 +185,26 @@ fn switch(plan: &Plan, switch: &SwitchPlan) -> Value {
     with_optional(always, json!({ "fifo": switch.fifo }))
 }
 
+fn core(core: CorePlan) -> Value {
+    let given = |time: Duration| (time != Duration::ZERO).then_some(time.as_ps());
+    let always = json!({
+        "scheduling": core.scheduling,
+        "conversion": core.conversion,
+        "processing_ps": core.processing.as_ps(),
+    });
+    let optional = json!({
+        "detection_ps": given(core.detection),
+        "delay_line_ps": given(core.delay_line),
+    });
+    with_optional(always, optional)
+}
+
 fn bursts(plan: &Plan, bursts: &BurstsPlan) -> Value {
-    let (timer, size) = match bursts.assembly {
-        Assembly::Timer(timer) => (Some(timer), None),
-        Assembly::Size(size) => (None, Some(size)),
-        Assembly::Hybrid(hybrid) => (Some(hybrid.timer), Some(hybrid.size)),
+    let (timer, size, adaptive) = match bursts.assembly {
+        Assembly::Timer(timer) => (Some(timer), None, None),
+        Assembly::Size(size) => (None, Some(size), None),
+        Assembly::Hybrid(hybrid) => (Some(hybrid.timer), Some(hybrid.size), None),
+        Assembly::Adaptive(adaptive) => (Some(adaptive.most), None, Some(adaptive)),
     };
     let link = &plan.links[bursts.link];
     let [forward, reverse] = bursts.probabilities;
@@ -209,6 +220,10 @@ fn bursts(plan: &Plan, bursts: &BurstsPlan) -> Value {
         "loss_probability": link.over.is_empty().then_some(forward),
         "reverse": differ.then(|| json!({ "loss_probability": reverse })),
         "fibres": ports(plan, &link.over),
+        "least_timer_ps": adaptive.map(|adaptive| adaptive.least.as_ps()),
+        "factor": adaptive.map(|adaptive| adaptive.factor),
+        "protection": (bursts.protection != BurstProtection::None).then_some(bursts.protection),
+        "other_routes": bursts.others.iter().flatten().map(|route| ports(plan, route)).collect::<Value>(),
     });
     with_optional(always, optional)
 }

@@ -7,12 +7,15 @@ use optcp_routing::{Coverage, Forwarding, Link, Protect, Repair, Repairs, Topolo
 
 use crate::plan::{BundlePlan, DirectedLink, LinkPlan, Plan};
 
-/// Builds the routing graph of the links. Circuits of protections are excluded, and the first link of a
-/// bundle represents it.
+/// Builds the routing graph of the links. Circuits of protections and fibres between burst switches are excluded, and the
+/// first link of a bundle represents it.
 pub fn topology(nodes: usize, links: &[LinkPlan], bundles: &[BundlePlan]) -> Topology {
     let led = |link| bundles.iter().any(|bundle| bundle.has(link) && bundle.leader() != link);
     let link = |(number, link): (usize, &LinkPlan)| {
-        let routed = link.over.is_empty() && !led(number);
+        // A route of bursts is a link for routers, a circuit is not.
+        let circuit =
+            link.over.first().is_some_and(|&(under, _)| links[under].wavelengths.is_none());
+        let routed = !circuit && link.wavelengths.is_none() && !led(number);
         routed.then_some(Link { ends: link.ends, costs: link.costs })
     };
     Topology::new(nodes, links.iter().enumerate().map(link).collect())

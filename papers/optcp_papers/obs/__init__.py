@@ -2,6 +2,7 @@
 
 from optcp_papers.obs.assembly import ASSEMBLY
 from optcp_papers.obs.background import BACKGROUND
+from optcp_papers.obs.cut import CUT_EXHIBIT
 from optcp_papers.obs.emergent import EMERGENT
 from optcp_papers.obs.fig3 import FIG3, FIG4
 from optcp_papers.obs.fig5 import FIG5
@@ -17,7 +18,7 @@ from optcp_papers.obs.fig17 import FIG17
 from optcp_papers.obs.today import TODAY
 
 EXHIBITS = (
-    *(ASSEMBLY, BACKGROUND, EMERGENT),
+    *(ASSEMBLY, BACKGROUND, CUT_EXHIBIT, EMERGENT),
     *(FIG3, FIG4, FIG5, FIG6, FIG7),
     *(FIG10, FIG11, FIG12, FIG13, FIG14, FIG15, FIG16, FIG17),
     TODAY,

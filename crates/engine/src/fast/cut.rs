@@ -66,9 +66,9 @@ impl Fast {
             let at = assembler.due().unwrap_or(now + recheck).max(now);
             let entity = assembler.port().number();
             let due = move |at| move |&item: &Packet| Due { at, entity, ordinal: 0, item };
-            let sent = assembler.in_flight().flat_map(move |burst| {
-                burst.packets.iter().map(due(burst.crossing.control_arrival))
-            });
+            let sent = assembler
+                .in_flight()
+                .flat_map(move |burst| burst.packets.iter().map(due(burst.due)));
             assembler.held().iter().map(due(at)).chain(sent)
         });
         // Packets in stepped ports are in flight, too.
@@ -127,7 +127,9 @@ impl Fast {
                 | Action::Expect(..)
                 | Action::Select(..)
                 | Action::TakeOut(..)
-                | Action::PutBack(..) => model.apply(action),
+                | Action::PutBack(..)
+                | Action::FibreDown(..)
+                | Action::FibreUp(_) => model.apply(action),
                 Action::PortDown(id) => {
                     self.act_on_port(action, now, &mut pending, |packet, reason| {
                         model.lose(id, packet, reason);
@@ -182,7 +184,9 @@ impl Fast {
             | Action::Expect(..)
             | Action::Select(..)
             | Action::TakeOut(..)
-            | Action::PutBack(..) => {}
+            | Action::PutBack(..)
+            | Action::FibreDown(..)
+            | Action::FibreUp(_) => {}
         }
     }
 }

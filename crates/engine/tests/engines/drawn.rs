@@ -18,8 +18,11 @@ use optcp_net::{
     QueueLimit, Setting, Spoils,
 };
 use optcp_optical::bundle::{Bundle, Selection};
-use optcp_optical::burst::{Assembler, Assembly, BurstPath, Carrier, Hybrid, Size, Timer};
-use optcp_optical::switching::{BurstCore, Conversion, Fibre, FibreId, Scheduling};
+use optcp_optical::burst::{
+    Adaptive, Assembler, Assembly, BurstPath, BurstProtection, BurstRoutes, Carrier, Hybrid, Size,
+    Timer,
+};
+use optcp_optical::switching::{BurstCore, Conversion, Failing, Fibre, FibreId, Scheduling};
 use optcp_tcp::Profile;
 use optcp_tcp::config::{
     AckKind, Config, CongestionKind, DuplicateAckKind, Ecn, Pacing, PathState, RecoveryKind,
@@ -68,6 +71,7 @@ pub(crate) fn members() -> Vec<String> {
         .chain(all(Selection::ALL))
         .chain(all(Scheduling::ALL))
         .chain(all(Conversion::ALL))
+        .chain(all(BurstProtection::ALL))
         .chain(all(DuplicateAckKind::ALL))
         .chain(all(Ecn::ALL))
         .chain(all(Hashing::ALL))

@@ -11,7 +11,7 @@
 
 use optcp_units::Time;
 
-use super::{Size, Timer};
+use super::{History, Size, Timer};
 
 /// Assembly by timer and size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,8 +23,8 @@ pub struct Hybrid {
 }
 
 impl Hybrid {
-    pub(super) fn deadline(self, opened: Time) -> Option<Time> {
-        self.timer.deadline(opened)
+    pub(super) fn deadline(self, opened: Time, history: History) -> Option<Time> {
+        self.timer.deadline(opened, history)
     }
 
     pub(super) fn is_full(self, bytes: u64) -> bool {

@@ -11,6 +11,8 @@
 
 use optcp_units::{Bytes, Time};
 
+use super::History;
+
 /// Assembly by size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Size {
@@ -19,7 +21,7 @@ pub struct Size {
 }
 
 impl Size {
-    pub(super) fn deadline(self, _: Time) -> Option<Time> {
+    pub(super) fn deadline(self, _: Time, _: History) -> Option<Time> {
         None
     }
 

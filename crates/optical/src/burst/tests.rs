@@ -16,9 +16,9 @@ fn packet(seq: u32, size: u16) -> Packet {
 fn assembler(assembly: Assembly, probability: f64) -> Assembler {
     let path = BurstPath {
         port: PortId::new(0),
+        rate: Rate::from_bps(RATE_BPS).expect("a rate above zero"),
         offset: Duration::from_us(30),
         carrier: Carrier::Wavelength {
-            rate: Rate::from_bps(RATE_BPS).expect("a rate above zero"),
             delay: Duration::from_ms(5),
             loss: IndependentLoss::new(Lossy::Both, probability, Streams::new(1).stream("bursts")),
         },
@@ -29,11 +29,11 @@ fn assembler(assembly: Assembly, probability: f64) -> Assembler {
 /// Sends the current burst over a path without a core. Returns the burst and the arrival time of its packets, unless it
 /// is lost.
 fn send(assembler: &mut Assembler, now: Time) -> (Burst, Option<Time>) {
-    let burst = assembler.send(now);
+    let (burst, _) = assembler.send(now, &BurstCore::default());
     match assembler.advance(burst, &mut BurstCore::default()).passage {
         Passage::Arrives(at, burst) => (burst, Some(at)),
-        Passage::Lost(burst) => (burst, None),
-        Passage::ControlArrives(..) => panic!("there is no core"),
+        Passage::Lost(burst, _) => (burst, None),
+        Passage::Continues(..) | Passage::Redundant => panic!("there is no core"),
     }
 }
 
@@ -46,7 +46,7 @@ fn timer_starts_with_first_packet_of_burst() {
     assert_eq!(timer.gather(us(10), packet(0, 1500)), Gathered::Until(us(110)));
     assert_eq!(timer.gather(us(60), packet(1, 60_000)), Gathered::Waits);
     assert_eq!(timer.due(), Some(us(110)));
-    timer.send(us(110));
+    send(&mut timer, us(110));
     assert_eq!((timer.due(), timer.held()), (None, [].as_slice()));
     assert_eq!(timer.gather(us(300), packet(2, 40)), Gathered::Until(us(400)));
 }
@@ -58,7 +58,7 @@ fn burst_of_threshold_size_is_full() {
     assert_eq!(size.due(), None);
     assert_eq!(size.gather(us(1), packet(1, 1499)), Gathered::Waits);
     assert_eq!(size.gather(us(2), packet(2, 1)), Gathered::Full);
-    assert_eq!(size.send(us(2)).crossing.bytes, 3000);
+    assert_eq!(send(&mut size, us(2)).0.crossing.bytes, 3000);
     assert_eq!(size.gather(us(3), packet(3, 3001)), Gathered::Full);
 }
 
@@ -67,7 +67,7 @@ fn hybrid_burst_leaves_by_timer_or_size() {
     let mut hybrid = assembler(Assembly::Hybrid(Hybrid { timer: TIMER, size: SIZE }), 0.0);
     assert_eq!(hybrid.gather(us(0), packet(0, 1500)), Gathered::Until(us(100)));
     assert_eq!(hybrid.gather(us(50), packet(1, 1500)), Gathered::Full);
-    hybrid.send(us(50));
+    send(&mut hybrid, us(50));
     // The burst before has left and its timer was cancelled.
     assert_eq!(hybrid.gather(us(60), packet(2, 1500)), Gathered::Until(us(160)));
     assert_eq!(hybrid.due(), Some(us(160)));
@@ -104,4 +104,25 @@ fn bursts_are_lost_with_given_probability() {
     let found = (0..N).filter(lost).count() as f64;
     let mean = f64::from(N) * 0.01;
     assert!((found - mean).abs() < 4.0 * mean.sqrt(), "{found}");
+}
+
+/// At 1 Gb/s, 1250 bytes take 10 us. After a first burst of 1250 bytes the timer is 4 * 10 us. A second one has 6250
+/// bytes. The average becomes (1250 + 3 * 6250) / 4 = 5000 bytes, and the timer 160 us, above its maximum of 150 us.
+#[test]
+fn adaptive_timer_follows_average_burst() {
+    let (least, most) = (Duration::from_us(15), Timer { period: Duration::from_us(150) });
+    let mut adaptive = assembler(Assembly::Adaptive(Adaptive { least, most, factor: 4 }), 0.0);
+    let mut period = |opened: u64, bytes: u16| {
+        let Gathered::Until(due) = adaptive.gather(us(opened), packet(0, bytes)) else {
+            panic!("a packet opens a burst")
+        };
+        send(&mut adaptive, due);
+        due.as_ps() / 1_000_000 - opened
+    };
+    assert_eq!(period(0, 1250), 150);
+    assert_eq!(period(1000, 6250), 40);
+    assert_eq!(period(2000, 125), 150);
+    // (5000 + 3 * 125) / 4 = 1343 bytes: 42.976 us, then (1343 + 375) / 4 = 429: 13.7 us.
+    assert_eq!(period(3000, 125), 42);
+    assert_eq!(period(4000, 125), 15);
 }

@@ -12,6 +12,8 @@
 
 use optcp_units::{Duration, Time};
 
+use super::History;
+
 /// Assembly by timer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Timer {
@@ -20,7 +22,7 @@ pub struct Timer {
 }
 
 impl Timer {
-    pub(super) fn deadline(self, opened: Time) -> Option<Time> {
+    pub(super) fn deadline(self, opened: Time, _: History) -> Option<Time> {
         Some(opened + self.period)
     }
 

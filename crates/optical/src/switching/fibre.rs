@@ -2,9 +2,10 @@
 
 use std::collections::VecDeque;
 
-use optcp_units::{Duration, Rate, Time};
+use optcp_units::{Bytes, Duration, Rate, Time};
 
 use super::Scheduling;
+use super::outages::Outages;
 
 /// Wavelength with its reservations in order of time. They do not overlap, but one may begin when another ends.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -71,6 +72,7 @@ pub struct Fibre {
     channels: Vec<Channel>,
     /// Counters; `busy_ps` includes the future part of reservations.
     counts: FibreTally,
+    pub(super) outages: Outages,
 }
 
 impl Fibre {
@@ -78,13 +80,13 @@ impl Fibre {
     #[must_use]
     pub fn new(wavelengths: u32, rate: Rate, delay: Duration) -> Self {
         let channels = (0..wavelengths).map(|_| Channel::default()).collect();
-        Fibre { rate, delay, channels, counts: FibreTally::default() }
+        let (counts, outages) = (FibreTally::default(), Outages::default());
+        Fibre { rate, delay, channels, counts, outages }
     }
 
-    /// Returns the rate of a wavelength.
-    #[must_use]
-    pub fn rate(&self) -> Rate {
-        self.rate
+    /// Returns the transmission time of a burst.
+    pub(super) fn transmission_time(&self, bytes: u64) -> Duration {
+        self.rate.transmission_time(Bytes::new(bytes))
     }
 
     /// Returns the propagation delay.

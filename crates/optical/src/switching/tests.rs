@@ -20,11 +20,11 @@ fn single_fibre(wavelengths: u32, scheduling: Scheduling) -> BurstCore {
 /// Requests a wavelength at the edge, at `now`, for a burst of `length` microseconds that starts at `start`.
 fn request(core: &mut BurstCore, now: u64, start: u64, length: u64) -> Option<u32> {
     let (control_arrival, start) = (us(now), us(start));
-    let burst = Crossing { reserved: 0, wavelength: None, control_arrival, start, bytes: length };
+    let burst = Crossing::new(control_arrival, start, length);
     match core.cross(&[0], burst) {
-        Crossed::Through(wavelength, arrival) => {
+        Crossed::Through(burst, arrival) => {
             assert_eq!(arrival, start + Duration::from_us(length + 100));
-            Some(wavelength)
+            burst.wavelength
         }
         Crossed::Blocked => None,
         Crossed::Onward(_) => panic!("the route has one fibre"),
@@ -114,13 +114,7 @@ fn processing_at_switches_reduces_offset() {
     let fibres = vec![fibre(2, 100), fibre(2, 200), fibre(2, 300)];
     let processing = Duration::from_us(10);
     let mut core = BurstCore::new(fibres, Scheduling::LaucVf, Conversion::Full, processing);
-    let burst = Crossing {
-        reserved: 0,
-        wavelength: None,
-        control_arrival: us(0),
-        start: us(50),
-        bytes: 30,
-    };
+    let burst = Crossing::new(us(0), us(50), 30);
     let Crossed::Onward(second) = core.cross(&[0, 1, 2], burst) else {
         panic!("nothing is reserved")
     };
@@ -130,7 +124,7 @@ fn processing_at_switches_reduces_offset() {
     };
     assert_eq!((third.reserved, third.control_arrival, third.start), (2, us(320), us(350)));
     // Arrival at 350 + 30 + 300.
-    assert_eq!(core.cross(&[0, 1, 2], third), Crossed::Through(0, us(680)));
+    assert!(matches!(core.cross(&[0, 1, 2], third), Crossed::Through(_, at) if at == us(680)));
     assert_eq!(BurstCore::least_offset(processing, 3), Duration::from_us(20));
     assert_eq!(BurstCore::least_offset(processing, 1), Duration::ZERO);
 }
@@ -139,24 +133,22 @@ fn processing_at_switches_reduces_offset() {
 /// reservation on the first fibre remains.
 #[test]
 fn burst_without_conversion_keeps_its_wavelength() {
-    for (conversion, through) in [(Conversion::Full, true), (Conversion::None, false)] {
+    for (conversion, converts) in [(Conversion::Full, true), (Conversion::None, false)] {
         let fibres = vec![fibre(2, 0), fibre(2, 0)];
         let mut core = BurstCore::new(fibres, Scheduling::LaucVf, conversion, Duration::ZERO);
-        let burst = |length| Crossing {
-            reserved: 0,
-            wavelength: None,
-            control_arrival: us(0),
-            start: us(0),
-            bytes: length,
+        let burst = |length| Crossing::new(us(0), us(0), length);
+        let through = |crossed| match crossed {
+            Crossed::Through(burst, at) => Some((burst.wavelength, at)),
+            _ => None,
         };
-        assert_eq!(core.cross(&[1], burst(100)), Crossed::Through(0, us(100)));
+        assert_eq!(through(core.cross(&[1], burst(100))), Some((Some(0), us(100))));
         let Crossed::Onward(second) = core.cross(&[0, 1], burst(10)) else {
             panic!("the first fibre is free")
         };
         assert_eq!(second.wavelength, Some(0));
-        let expected = if through { Crossed::Through(1, us(10)) } else { Crossed::Blocked };
-        assert_eq!(core.cross(&[0, 1], second), expected);
+        let expected = converts.then_some((Some(1), us(10)));
+        assert_eq!(through(core.cross(&[0, 1], second)), expected);
         assert_eq!(core.tally(0, us(10)).busy_ps, 10_000_000);
-        assert_eq!(core.tally(1, us(10)).lost, u64::from(!through));
+        assert_eq!(core.tally(1, us(10)).lost, u64::from(!converts));
     }
 }

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use optcp_des::Streams;
 use optcp_net::{IndependentLoss, Lossy, PortConfig};
-use optcp_optical::burst::{Assembler, BurstPath, Carrier};
-use optcp_optical::switching::{BurstCore, Fibre, FibreId};
+use optcp_optical::burst::{Assembler, BurstPath, BurstRoutes, Carrier};
+use optcp_optical::switching::{BurstCore, Failing, Fibre, FibreId};
 
-use optcp_scenario::plan::{DirectedLink, LinkPlan, Plan};
+use optcp_scenario::plan::{CorePlan, DirectedLink, LinkPlan, Plan};
 
 use super::places::port_id;
 
@@ -24,7 +24,13 @@ pub(super) fn core(plan: &Plan, ports: &[PortConfig]) -> BurstCore {
         Fibre::new(plan.links[hop.0].wavelengths.unwrap_or(0), rate, delay)
     };
     let fibres = plan.fibres().map(fibre).collect();
-    BurstCore::new(fibres, core.scheduling, core.conversion, core.processing)
+    let core_plan = core;
+    let core = BurstCore::new(fibres, core.scheduling, core.conversion, core.processing);
+    let CorePlan { detection, delay_line, .. } = core_plan;
+    match plan.fibres_fail() {
+        true => core.with_failures(Failing { detection, delay_line }),
+        false => core,
+    }
 }
 
 pub(super) fn assemblers(plan: &Plan, ports: &[PortConfig], streams: Streams) -> Vec<Assembler> {
@@ -38,15 +44,19 @@ pub(super) fn assemblers(plan: &Plan, ports: &[PortConfig], streams: Streams) ->
         let carrier = if over.is_empty() {
             let stream = streams.stream(&format!("ports/{}/bursts", plan.port_name(hop)));
             let loss = IndependentLoss::new(Lossy::Both, bursts.probabilities[direction], stream);
-            Carrier::Wavelength { rate, delay, loss }
+            Carrier::Wavelength { delay, loss }
         } else {
             let there = over.iter().map(|&(link, way)| fibres[&(link, way ^ direction)]);
-            Carrier::Fibres(match direction {
+            let working = match direction {
                 0 => there.collect(),
                 _ => there.rev().collect(),
-            })
+            };
+            let others = bursts.others[direction].iter();
+            let others = others.map(|route| route.iter().map(|hop| fibres[hop]).collect());
+            let all = std::iter::once(working).chain(others).collect();
+            Carrier::Fibres(BurstRoutes { protection: bursts.protection, all })
         };
-        let path = BurstPath { port, offset: bursts.offset, carrier };
+        let path = BurstPath { port, rate, offset: bursts.offset, carrier };
         Assembler::new(path, bursts.assembly)
     };
     ends.map(assembler).collect()

@@ -373,8 +373,12 @@ fn controls(
     let (mut switched, mut switches, resequencing) =
         protection::protect(plan, ports, streams, paths, entrances);
     let cuts = protection::emulated_cuts(&switched);
-    for hop in all_hops(plan) {
+    let fibres = bursts::fibre_ids(plan);
+    // A route of bursts does not fail by itself: its bursts are lost on fibres.
+    let in_bursts = |(link, _): &DirectedLink| plan.bursts.iter().any(|one| one.link == *link);
+    for hop in all_hops(plan).filter(|hop| !in_bursts(hop)) {
         let port = port_id(hop);
+        let fibre = fibres.get(&hop).copied();
         let outages = outages(plan, hop);
         let failed_at = |at| outages.iter().any(|outage| outage.covers(at));
         // A port is up if it has neither failed nor been cut by the emulation of an optical reversion.
@@ -383,13 +387,15 @@ fn controls(
         for &Outage { failure, repair } in &outages {
             let mut begins =
                 plan.failures.iter().filter(|one| one.at == failure && fails(plan, one, hop));
-            let down = match begins.all(|one| one.kept) {
-                true => Action::PortClosed(port),
-                false => Action::PortDown(port),
+            let down = match (begins.all(|one| one.kept), fibre) {
+                (kept, Some(fibre)) => Action::FibreDown(fibre, kept),
+                (true, None) => Action::PortClosed(port),
+                (false, None) => Action::PortDown(port),
             };
             controls.push(Control { at: failure, action: down });
             let repaired = repair.filter(|&at| !is_cut(at));
-            controls.extend(repaired.map(|at| Control { at, action: Action::PortUp(port) }));
+            let up = fibre.map_or(Action::PortUp(port), Action::FibreUp);
+            controls.extend(repaired.map(|at| Control { at, action: up }));
             if plan.links[hop.0].over.is_empty() && failure <= plan.stop {
                 failed.push(Failed { port: plan.port_name(hop), at: failure, repair });
             }

@@ -6,6 +6,7 @@ use optcp_des::Streams;
 use optcp_net::{
     Action, BundleHop, Control, Hashing, Hop, Label, Multipath, Paths, PortConfig, PortId,
 };
+use optcp_optical::burst::BurstProtection;
 use optcp_optical::protection::Outage;
 use optcp_routing::{
     Cause, Change, DirectedLink, Entry, Failure, Repair, Routes, Timing, Topology, TunnelTtl,
@@ -18,7 +19,7 @@ use optcp_scenario::plan::{Carries, Plan, RoutingPlan};
 use optcp_scenario::routed::topology_of;
 
 use super::bundles::{bundle_id, outages_of};
-use super::places::{delay_of, draw, port_id};
+use super::places::{delay_of, draw, outages, port_id};
 use super::protection::Segment;
 
 /// FIB changes of a router at one time, for the result of a run.
@@ -313,12 +314,13 @@ impl RoutingRecord {
 }
 
 /// Returns the failures that routers detect. A bundle fails while none of its links works and is selected;
-/// separately protected links fail until the backup is used.
+/// separately protected links fail until the backup is used. An unprotected route of bursts fails with its fibres.
 fn failures(plan: &Plan, protected: &[Segment<'_>]) -> Vec<Failure> {
     let by_itself = |link: usize| protected.iter().any(|segment| segment.port().0 == link);
     let alone = plan.failures.iter().filter(|failure| {
         let link = failure.link;
-        !by_itself(link) && !plan.bundles.iter().any(|bundle| bundle.has(link))
+        let is_fibre = plan.links[link].wavelengths.is_some();
+        !by_itself(link) && !is_fibre && !plan.bundles.iter().any(|bundle| bundle.has(link))
     });
     let of_links = alone.map(|failure| Failure {
         link: failure.link,
@@ -340,7 +342,14 @@ fn failures(plan: &Plan, protected: &[Segment<'_>]) -> Vec<Failure> {
         })
     });
     let of_protected = protected.iter().flat_map(|segment| one_way(segment.port(), segment.seen()));
-    of_links.chain(of_bundles).chain(of_protected).collect()
+    let unprotected = plan.bursts.iter().filter(|one| one.protection == BurstProtection::None);
+    let of_bursts = unprotected.flat_map(|bursts| {
+        [0, 1].into_iter().flat_map(move |direction| {
+            let hop = (bursts.link, direction);
+            one_way(hop, outages(plan, hop))
+        })
+    });
+    of_links.chain(of_bundles).chain(of_protected).chain(of_bursts).collect()
 }
 
 /// Returns the delays of convergence in this run.

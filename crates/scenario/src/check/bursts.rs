@@ -1,6 +1,8 @@
 //! Links over which packets travel in bursts.
 
-use optcp_optical::burst::{Assembly, AssemblyKind, Hybrid, Size, Timer};
+use optcp_optical::burst::{
+    Adaptive, Assembly, AssemblyKind, BurstProtection, Hybrid, Size, Timer,
+};
 use optcp_optical::switching::BurstCore;
 use optcp_units::Duration;
 
@@ -9,6 +11,7 @@ use crate::problem::Problems;
 use crate::schema::{BurstsEntry, File};
 use crate::tree::{Step, place};
 
+use super::burst_routes::Detours;
 use super::draft::Draft;
 use super::network::Network;
 
@@ -55,7 +58,20 @@ pub(super) fn bursts(
             let offset = entry.offset.map_or(Duration::ZERO, |offset| offset.0);
             let mut probabilities = probabilities;
             probabilities.rotate_left(direction);
-            plan.bursts.push(BurstsPlan { link, assembly, offset, probabilities });
+            if entry.protection.is_some() {
+                problems
+                    .at(place!["bursts", i, "protection"], "protection of bursts without fibres")
+                    .label("needs `path` or `between`");
+            }
+            let (protection, others) = (BurstProtection::None, Default::default());
+            plan.bursts.push(BurstsPlan {
+                link,
+                assembly,
+                offset,
+                probabilities,
+                protection,
+                others,
+            });
         }
     }
 }
@@ -100,6 +116,8 @@ fn over_fibres(
     let Some(assembly) = assembly else { return };
     let processing = plan.core.map_or(Duration::ZERO, |core| core.processing);
     let own = network.burst_links.iter().filter(|&&(of, _)| of == i);
+    let protection = entry.protection.unwrap_or(BurstProtection::None);
+    let mut detours = Detours::default();
     let mut short = None;
     for &(_, link) in own {
         let name = &network.links[link].name;
@@ -112,7 +130,11 @@ fn over_fibres(
         if offset < least {
             short = short.max(Some((least, link)));
         }
-        plan.bursts.push(BurstsPlan { link, assembly, offset, probabilities: [0.0; 2] });
+        let place = place!["bursts", i, "protection"];
+        let others = network.other_routes(link, protection, &mut detours, place, problems);
+        let Some(others) = others else { return };
+        let probabilities = [0.0; 2];
+        plan.bursts.push(BurstsPlan { link, assembly, offset, probabilities, protection, others });
     }
     if let Some((least, link)) = short {
         let [from, to] = network.links[link].ends.map(|node| network.name(node));
@@ -132,7 +154,7 @@ fn assembly(i: usize, entry: &BurstsEntry, problems: &mut Problems<'_>) -> Optio
     let before = problems.found.len();
     let name = entry.assembly.name();
     let (timed, sized) = match entry.assembly {
-        AssemblyKind::Timer => (true, false),
+        AssemblyKind::Timer | AssemblyKind::Adaptive => (true, false),
         AssemblyKind::Size => (false, true),
         AssemblyKind::Hybrid => (true, true),
     };
@@ -151,6 +173,24 @@ fn assembly(i: usize, entry: &BurstsEntry, problems: &mut Problems<'_>) -> Optio
                 .help(format!("for example: {example}"));
         }
     }
+    let adaptive = entry.assembly == AssemblyKind::Adaptive;
+    for (key, given) in
+        [("least_timer", entry.least_timer.is_some()), ("factor", entry.factor.is_some())]
+    {
+        if given && !adaptive {
+            let message = format!("assembly `{name}` has no `{key}`");
+            problems.at(place!["bursts", i, key], message);
+        }
+    }
+    if entry.factor.is_some_and(|factor| factor.0 == 0) {
+        problems.at(place!["bursts", i, "factor"], "factor is zero").label("must be above zero");
+    }
+    let least = entry.least_timer.map_or(Duration::ZERO, |least| least.0);
+    if entry.timer.is_some_and(|timer| timer.0 < least) {
+        problems
+            .at(place!["bursts", i, "least_timer"], "minimum above the maximum")
+            .label("must not exceed `timer`");
+    }
     if entry.timer.is_some_and(|timer| timer.0 == Duration::ZERO) {
         problems.at(place!["bursts", i, "timer"], "timer is zero").label("must be above zero");
     }
@@ -164,6 +204,10 @@ fn assembly(i: usize, entry: &BurstsEntry, problems: &mut Problems<'_>) -> Optio
     let size = entry.size.map(|size| Size { threshold: size.0 });
     Some(match entry.assembly {
         AssemblyKind::Timer => Assembly::Timer(timer?),
+        AssemblyKind::Adaptive => {
+            let factor = entry.factor.map_or(1, |factor| u64::from(factor.0));
+            Assembly::Adaptive(Adaptive { least, most: timer?, factor })
+        }
         AssemblyKind::Size => Assembly::Size(size?),
         AssemblyKind::Hybrid => Assembly::Hybrid(Hybrid { timer: timer?, size: size? }),
     })
@@ -178,7 +222,11 @@ fn conflict(link: usize, plan: &Draft, network: &Network) -> Option<&'static str
         (directions.iter().any(|port| port.jitter != Spread::ZERO), "has jitter"),
         (network.bundles.iter().any(|bundle| bundle.has(link)), "is in a bundle"),
         (plan.losses.iter().any(|loss| loss.hop.0 == link), "has losses per packet"),
-        (plan.failures.iter().any(|failure| failure.link == link), "fails"),
+        (
+            network.links[link].wavelengths.is_none()
+                && plan.failures.iter().any(|failure| failure.link == link),
+            "fails",
+        ),
         (
             plan.protections.iter().any(|entry| entry.hops.iter().any(|&(hop, _)| hop == link)),
             "is part of a backup",

@@ -136,8 +136,13 @@ fn failing(
         |(link, way): DirectedLink| (link, [!forward || way == 0, !forward || way == 1]);
     match (&entry.link, &entry.links, &entry.node, &entry.risk) {
         (Some(link), None, None, None) => {
-            let hop = network.one_hop(link, place!["failures", i, "link"], problems);
-            hop.map(directions).into_iter().collect()
+            let place = place!["failures", i, "link"];
+            let hops = network.referred_for_failure(link, place, problems).unwrap_or_default();
+            if hops.len() > 1 {
+                problems.at(place, "several links in place of one").label("name one link");
+                return Vec::new();
+            }
+            hops.into_iter().map(directions).collect()
         }
         (None, Some(links), None, None) => {
             let hops = listed(place!["failures", i, "links"], links, network, problems);
@@ -180,6 +185,8 @@ fn failing(
                 let link = &network.links[*link];
                 link.ends.contains(&node) && link.voq.is_none()
             };
+            // Routes of bursts fail with their fibres.
+            let ends = |link: &usize| ends(link) && !network.is_burst_route(*link);
             (0..network.links.len()).filter(ends).map(|link| (link, [true; 2])).collect()
         }
         _ => {
@@ -204,7 +211,7 @@ pub(super) fn listed(
     let mut hops: Vec<DirectedLink> = Vec::new();
     for (j, link) in links.iter().enumerate() {
         let place = [place, place![j]].concat();
-        for hop in network.referred(link, &place, problems).unwrap_or_default() {
+        for hop in network.referred_for_failure(link, &place, problems).unwrap_or_default() {
             if hops.iter().any(|&(known, _)| known == hop.0) {
                 let name = &network.links[hop.0].name;
                 problems.at(&place, format!("`{name}` is listed twice"));

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use optcp_net::{Discipline, QueueKind};
 use optcp_optical::switching::{Conversion, Scheduling};
-use optcp_routing::{Link, Routes, Topology};
+use optcp_routing::Routes;
 use optcp_units::Duration;
 
 use crate::plan::{CorePlan, DirectedLink, LinkPlan, PortPlan, QueueLimit, Spread};
@@ -16,7 +16,6 @@ use super::bounds::MOST;
 use super::draft::Draft;
 use super::network::Network;
 use super::route::{Item, Route, Smaller};
-use super::routing::delay_cost;
 
 /// Maximum number of wavelengths per fibre, far above any real band; each takes memory.
 const MOST_WAVELENGTHS: u32 = 10_000;
@@ -41,11 +40,6 @@ pub(super) fn core(
         }
     }
     let has_fibres = network.links.iter().any(|link| link.wavelengths.is_some());
-    if has_fibres && file.routing.is_some() {
-        problems
-            .at(place!["routing"], "`[routing]` in a network with fibres")
-            .label("bursts have their own routes");
-    }
     if file.core.is_some() && !has_fibres && !network.incomplete {
         problems.at(place!["core"], "`[core]` without fibres").label("no link has `wavelengths`");
     }
@@ -55,6 +49,8 @@ pub(super) fn core(
             scheduling: table.scheduling.unwrap_or(Scheduling::LaucVf),
             conversion: table.conversion.unwrap_or(Conversion::Full),
             processing: table.processing.map_or(Duration::ZERO, |processing| processing.0),
+            detection: table.detection.map_or(Duration::ZERO, |detection| detection.0),
+            delay_line: table.delay_line.map_or(Duration::ZERO, |length| length.0),
         });
     }
     let routes: Vec<(usize, Vec<Route>)> = (0..)
@@ -119,25 +115,7 @@ impl Network {
     ) -> Option<Vec<Route>> {
         let place = place!["bursts", i, "between"];
         let pairs = self.pairs(names, place, problems)?;
-        let mut graph = Vec::with_capacity(self.links.len());
-        for link in &self.links {
-            if link.wavelengths.is_none() {
-                graph.push(None);
-                continue;
-            }
-            let costs = [0, 1].map(|way| {
-                let back = way == 1 && !link.shared_delay;
-                delay_cost(&link.directions[usize::from(back)].delay)
-            });
-            let [Some(there), Some(back)] = costs else {
-                problems
-                    .at(place, format!("distributed delay of fibre `{}`", link.name))
-                    .label("the shortest route needs one fixed `delay`");
-                return None;
-            };
-            graph.push(Some(Link { ends: link.ends, costs: [there, back] }));
-        }
-        let routes = Routes::new(&Topology::new(self.nodes.len(), graph));
+        let routes = Routes::new(&self.fibre_topology(place, problems, |_| true)?);
         let mut found = Vec::with_capacity(pairs.len());
         for [from, to] in pairs {
             let mut route = Route { nodes: vec![from], hops: Vec::new(), bundles: BTreeMap::new() };
@@ -213,6 +191,32 @@ impl Network {
                 }
             }
         }
+    }
+
+    /// Returns the links that fail for a link reference: two nodes between which no packets travel except in bursts stand for
+    /// the fibres between them.
+    pub(super) fn referred_for_failure(
+        &mut self,
+        link: &LinkRef,
+        place: &[Step<'_>],
+        problems: &mut Problems<'_>,
+    ) -> Option<Vec<DirectedLink>> {
+        if let LinkRef::Ends(names) = link
+            && let [Some(a), Some(b)] = [0, 1].map(|end| self.find_node(names.get(end)?))
+            && names.len() == 2
+            && self.fibre_between.contains_key(&(a.min(b), a.max(b)))
+        {
+            let links = self.between.get(&(a.min(b), a.max(b))).into_iter().flatten();
+            if links.into_iter().all(|&link| self.is_burst_route(link)) {
+                return self.referred_fibres(link, place, problems);
+            }
+        }
+        self.referred(link, place, problems)
+    }
+
+    /// Returns whether a link stands for a route of bursts over fibres.
+    pub(super) fn is_burst_route(&self, link: usize) -> bool {
+        self.burst_links.iter().any(|&(_, of_bursts)| of_bursts == link)
     }
 
     /// Returns the fibres of a link reference, in the direction in which it is written.

@@ -7,6 +7,7 @@ mod backups;
 mod bounds;
 mod buffers;
 mod bundles;
+mod burst_routes;
 mod bursts;
 mod circuits;
 mod draft;

@@ -411,20 +411,4 @@ impl Network {
         }
         None
     }
-
-    /// Returns a single port, in the direction in which the link is written; groups are not allowed.
-    pub(super) fn one_hop(
-        &mut self,
-        link: &LinkRef,
-        place: &[Step<'_>],
-        problems: &mut Problems<'_>,
-    ) -> Option<DirectedLink> {
-        match self.referred(link, place, problems)?.as_slice() {
-            [hop] => Some(*hop),
-            _ => {
-                problems.at(place, "several links in place of one").label("name one link");
-                None
-            }
-        }
-    }
 }

@@ -246,8 +246,8 @@ impl Reader<'_, '_> {
         };
         let plan_of = &network.links[link];
         let name = &plan_of.name;
-        let of_bursts = network.burst_links.iter().any(|&(_, of_bursts)| of_bursts == link);
-        if plan_of.wavelengths.is_some() || of_bursts || !plan_of.over.is_empty() {
+        if plan_of.wavelengths.is_some() || network.is_burst_route(link) || !plan_of.over.is_empty()
+        {
             problems
                 .at(&at("link"), format!("scheduled change of `{name}`"))
                 .label("needs a link that carries single packets");

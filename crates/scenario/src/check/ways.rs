@@ -287,8 +287,6 @@ impl Finder {
         }
         // Packets do not use fibres but the links that bursts create over them. Circuits are reserved for
         // backups.
-        let bursts =
-            |link: usize| network.burst_links.iter().any(|&(_, of_bursts)| of_bursts == link);
         let led = |link: usize| {
             network.bundles.iter().any(|bundle| bundle.has(link) && bundle.leader() != link)
         };
@@ -296,7 +294,7 @@ impl Finder {
         let voqs = network.links.iter().filter_map(|link| link.voq.as_ref());
         let serving: BTreeSet<usize> = voqs.flat_map(VoqPlan::transmitters).collect();
         let usable = |(index, link): (usize, &LinkPlan)| {
-            let circuit = !link.over.is_empty() && !bursts(index);
+            let circuit = !link.over.is_empty() && !network.is_burst_route(index);
             let usable = link.wavelengths.is_none() && !circuit && !led(index);
             let usable = usable && !serving.contains(&index);
             usable.then_some(Link { ends: link.ends, costs: link.costs })

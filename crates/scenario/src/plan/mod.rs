@@ -9,7 +9,7 @@ mod planned;
 
 use optcp_net::{Discipline, Hashing, QueueKind};
 use optcp_optical::bundle::Selection;
-use optcp_optical::burst::Assembly;
+use optcp_optical::burst::{Assembly, BurstProtection};
 use optcp_optical::switching::{Conversion, Scheduling};
 use optcp_routing::{Converge, Forwarding, Mechanism, Protect, TunnelTtl};
 use optcp_tcp::config::Config;
@@ -169,6 +169,10 @@ pub struct CorePlan {
     pub conversion: Conversion,
     /// Processing time of a control packet in each switch after the ingress edge node.
     pub processing: Duration,
+    /// Time from the failure of a fibre until the nodes at its ends detect it.
+    pub detection: Duration,
+    /// Delay of the delay line in each switch.
+    pub delay_line: Duration,
 }
 
 /// Bundle of parallel links that routing treats as one link, in both directions.
@@ -228,7 +232,7 @@ pub struct SwitchPlan {
 }
 
 /// Link over which packets travel in bursts, in both directions.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct BurstsPlan {
     /// Link, as an index.
     pub link: usize,
@@ -238,6 +242,10 @@ pub struct BurstsPlan {
     pub offset: Duration,
     /// Loss probability of a burst per direction, from 0 to 1; 0 on routes over fibres.
     pub probabilities: [f64; 2],
+    /// Protection against failures of fibres.
+    pub protection: BurstProtection,
+    /// Routes beyond the working one, in both directions, in the order of [`optcp_optical::burst::BurstRoutes::all`].
+    pub others: [Vec<Vec<DirectedLink>>; 2],
 }
 
 /// Direction of a link.
@@ -340,6 +348,12 @@ impl Plan {
         let links = self.links.iter().enumerate();
         let fibres = links.filter(|(_, link)| link.wavelengths.is_some());
         fibres.flat_map(|(link, _)| [(link, 0), (link, 1)])
+    }
+
+    /// Returns whether fibres of the burst-switched core fail.
+    #[must_use]
+    pub fn fibres_fail(&self) -> bool {
+        self.failures.iter().any(|failure| self.links[failure.link].wavelengths.is_some())
     }
 
     /// Returns the index of the bundle that a link represents in routing.

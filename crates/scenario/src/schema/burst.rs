@@ -3,10 +3,10 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use optcp_optical::burst::AssemblyKind;
+use optcp_optical::burst::{AssemblyKind, BurstProtection};
 use optcp_optical::switching::{Conversion, Scheduling};
 
-use super::{LinkRef, Probability, Size, Span};
+use super::{Count, LinkRef, Probability, Size, Span};
 
 /// Settings of the burst switches between fibres.
 #[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema)]
@@ -18,6 +18,10 @@ pub(crate) struct CoreTable {
     pub conversion: Option<Conversion>,
     /// Processing time of a control packet in each switch after the ingress edge node. Default: `0 s`.
     pub processing: Option<Span>,
+    /// Time from the failure of a fibre until the nodes at its ends detect it. Default: `0 s`.
+    pub detection: Option<Span>,
+    /// Delay of the fibre delay line in each switch, for deflected bursts. Default: `0 s`.
+    pub delay_line: Option<Span>,
 }
 
 /// Burst assembly between edge nodes, in both directions.
@@ -33,13 +37,19 @@ pub(crate) struct BurstsEntry {
     pub between: Option<Vec<String>>,
     /// Burst assembly algorithm.
     pub assembly: AssemblyKind,
-    /// For `timer` and `hybrid`: maximum time from the first packet of a burst until the burst is sent.
+    /// For `timer`, `hybrid` and `adaptive`: maximum time from the first packet of a burst until the burst is sent.
     pub timer: Option<Span>,
+    /// For `adaptive`: minimum of this time. Default: `0 s`.
+    pub least_timer: Option<Span>,
+    /// For `adaptive`: this time in transmission times of the average burst. Default: 1.
+    pub factor: Option<Count>,
     /// For `size` and `hybrid`: number of bytes at which the burst is sent.
     pub size: Option<Size>,
     /// Time between a control packet and its burst. Default: the minimum for the switches of the route; `0 s`
     /// on a `link`.
     pub offset: Option<Span>,
+    /// With `path` or `between`: protection against failures of fibres. Default: `none`.
+    pub protection: Option<BurstProtection>,
     /// With `link`: probability that a burst is lost with all its packets. Default: 0.
     pub loss_probability: Option<Probability>,
     /// With `link`: differences in the direction from its second node to its first.

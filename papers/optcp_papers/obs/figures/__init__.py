@@ -1,5 +1,5 @@
 """Figures of the OBS paper's experiments."""
 
-from optcp_papers.obs.figures import curves, windows
+from optcp_papers.obs.figures import curves, cut, windows
 
-__all__ = ["curves", "windows"]
+__all__ = ["curves", "cut", "windows"]

@@ -15,11 +15,17 @@ impl Draw {
     pub(super) fn assemble(&mut self, port: PortId) {
         let timer = Timer { period: Duration::from_us(500 * (1 + self.below(20))) };
         let size = Size { threshold: Bytes::new(1 + self.below(9000)) };
+        let adaptive = self.about("adaptive", |draw| {
+            let least = Duration::from_us(draw.below(500));
+            let adaptive = Adaptive { least, most: timer, factor: 1 + draw.below(200) };
+            draw.one_in(5).then_some(Assembly::Adaptive(adaptive))
+        });
         let assembly = match self.below(5) {
             0 => Assembly::Size(size),
             1 | 2 => Assembly::Hybrid(Hybrid { timer, size }),
             _ => Assembly::Timer(timer),
         };
+        let assembly = adaptive.unwrap_or(assembly);
         let offset = Duration::from_us(100 * self.below(4));
         if self.one_in(2) {
             return self.cross_the_core(port, assembly, offset);
@@ -30,8 +36,8 @@ impl Draw {
         let (config, losses) = &mut self.world.ports[port.index()];
         config.jitter = None;
         losses.clear();
-        let carrier = Carrier::Wavelength { rate: config.rate, delay: config.delay, loss };
-        let path = BurstPath { port, offset, carrier };
+        let carrier = Carrier::Wavelength { delay: config.delay, loss };
+        let path = BurstPath { port, rate: config.rate, offset, carrier };
         self.world.assemblers.push(Assembler::new(path, assembly));
     }
 
@@ -39,6 +45,7 @@ impl Draw {
     pub(super) fn cross_the_core(&mut self, port: PortId, assembly: Assembly, more: Duration) {
         let (config, losses) = &mut self.world.ports[port.index()];
         config.jitter = None;
+        let rate = config.rate;
         losses.clear();
         let mut route: Vec<FibreId> = Vec::new();
         for _ in 0..=self.below(3) {
@@ -48,8 +55,50 @@ impl Draw {
             }
         }
         let offset = BurstCore::least_offset(self.processing, route.len()) + more;
-        let path = BurstPath { port, offset, carrier: Carrier::Fibres(route) };
+        let routes = self.about("protected", |draw| draw.protected(route));
+        let path = BurstPath { port, rate, offset, carrier: Carrier::Fibres(routes) };
         self.world.assemblers.push(Assembler::new(path, assembly));
+    }
+
+    /// Adds other routes, which begin like the route where they have to.
+    fn protected(&mut self, route: Vec<FibreId>) -> BurstRoutes {
+        let protection = self.member(BurstProtection::ALL);
+        let mut all = vec![route.clone()];
+        match protection {
+            BurstProtection::None => {}
+            BurstProtection::Deflection => {
+                for place in 0..route.len() {
+                    let mut detour = route[..place].to_vec();
+                    detour.extend((0..self.below(3)).map(|_| self.number(self.fibres)));
+                    all.push(if detour.len() > place { detour } else { Vec::new() });
+                }
+            }
+            BurstProtection::OneToOne | BurstProtection::OnePlusOne => {
+                all.push((0..=self.below(3)).map(|_| self.number(self.fibres)).collect());
+            }
+        }
+        BurstRoutes { protection, all }
+    }
+
+    /// Adds failures of fibres to half of the cores, each repaired before the next.
+    fn failing(&mut self) {
+        if self.one_in(2) {
+            return;
+        }
+        let detection = Duration::from_us(self.below(20_000));
+        let delay_line = Duration::from_us(self.below(500));
+        let core = std::mem::take(&mut self.world.core);
+        self.world.core = core.with_failures(Failing { detection, delay_line });
+        for fibre in 0..self.fibres {
+            let mut at = Time::ZERO;
+            for _ in 0..self.below(3) {
+                at = at + Duration::from_us(self.below(300_000));
+                let kept = self.one_in(4);
+                self.world.controls.push(Control { at, action: Action::FibreDown(fibre, kept) });
+                at = at + Duration::from_us(self.below(60_000));
+                self.world.controls.push(Control { at, action: Action::FibreUp(fibre) });
+            }
+        }
     }
 
     /// Adds the core, most of whose fibres several assemblers share.
@@ -67,6 +116,7 @@ impl Draw {
         let scheduling = self.member(Scheduling::ALL);
         let conversion = self.member(Conversion::ALL);
         self.world.core = BurstCore::new(fibres, scheduling, conversion, self.processing);
+        self.about("failing", Self::failing);
     }
 
     pub(super) fn assembles(&self, port: PortId) -> bool {

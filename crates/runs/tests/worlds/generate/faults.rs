@@ -97,6 +97,18 @@ impl Maker<'_> {
             }
             _ => _ = entry.insert("link".to_owned(), self.some_link()),
         }
+        self.about("fibres", |maker| {
+            let fibres = maker.net.fibres.clone();
+            if fibres.is_empty() || entry.contains_key("node") {
+                return;
+            }
+            if entry.contains_key("link") {
+                entry.insert("link".to_owned(), maker.draw.pick(&fibres));
+            } else if entry.contains_key("links") {
+                let links = fibres.into_iter().filter(|_| maker.draw.chance(40)).collect();
+                entry.insert("links".to_owned(), Value::Array(links));
+            }
+        });
         if self.draw.chance(15) {
             for key in ["mtbf", "mttr"] {
                 let mean = self.some_span(1, 5 * self.units).max(1);

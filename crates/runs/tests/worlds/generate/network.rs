@@ -21,6 +21,8 @@ pub(super) struct Net {
     /// Templates of paths with groups in them.
     pub(super) templates: Vec<Vec<String>>,
     pub(super) bursts: bool,
+    /// Fibres of a burst-switched core.
+    pub(super) fibres: Vec<Value>,
     /// Whether routers have several next hops of equal cost.
     pub(super) fabric: bool,
     /// Edges that begin a path of a virtual output queue.
@@ -136,13 +138,14 @@ impl Maker<'_> {
     }
 
     fn routing(&mut self) {
-        let plain = self.net.templates.is_empty() && !self.net.bursts;
+        let plain = self.net.templates.is_empty();
+        let plain = plain && (!self.net.bursts || self.draw.chance(40));
         let plain = plain && self.net.edges.iter().all(|edge| edge.ways.is_empty());
         let spreads = plain && self.net.fabric;
         if spreads || (plain && self.draw.chance(65)) {
             self.net.routed = true;
             let bundled = self.net.edges.iter().any(|edge| edge.bundle.is_some());
-            if !spreads && !bundled && self.draw.chance(25) {
+            if !spreads && !bundled && !self.net.bursts && self.draw.chance(25) {
                 return self.forwarding();
             }
             let mut routing = Table::new();
@@ -441,8 +444,9 @@ impl Maker<'_> {
             entry.insert("delay".to_owned(), text(maker.delay()));
             entry.insert("queue".to_owned(), text("unlimited"));
             entry.insert("wavelengths".to_owned(), Value::Integer(wavelengths));
-            entry.insert("chain".to_owned(), texts(chain));
+            entry.insert("chain".to_owned(), texts(chain.clone()));
             maker.push("links", entry);
+            maker.net.fibres.push(texts(chain));
         };
         let two = self.draw.chance(50);
         for (i, &end) in ends.iter().enumerate() {
@@ -452,15 +456,24 @@ impl Maker<'_> {
         }
         if two {
             fibre(self, switches.map(str::to_owned).to_vec());
+            // Second routes.
+            if self.draw.chance(60) {
+                for (i, &end) in ends.iter().enumerate() {
+                    let chain = vec![self.net.nodes[end].clone(), switches[1 - i % 2].to_owned()];
+                    fibre(self, chain);
+                }
+            }
         }
         if self.draw.chance(70) {
             let mut core = Table::new();
-            self.maybe(&mut core, "CoreTable", 60, &["scheduling", "conversion", "processing"]);
+            let keys = ["scheduling", "conversion", "processing", "detection", "delay_line"];
+            self.maybe(&mut core, "CoreTable", 60, &keys);
             self.table.insert("core".to_owned(), Value::Table(core));
         }
         let names: Vec<String> = ends.iter().map(|&end| self.net.nodes[end].clone()).collect();
         let mut bursts = self.assembly();
         self.maybe(&mut bursts, "BurstsEntry", 40, &["offset"]);
+        self.maybe(&mut bursts, "BurstsEntry", 80, &["protection"]);
         if self.draw.chance(60) {
             bursts.insert("between".to_owned(), texts(names));
             for (i, &a) in ends.iter().enumerate() {
@@ -489,7 +502,19 @@ impl Maker<'_> {
             let timer = self.some_span(5, 200);
             bursts.insert("timer".to_owned(), text(leaf::span(timer)));
         }
-        if word != "timer" {
+        if word == "adaptive" {
+            self.about("adaptive", |maker| {
+                if maker.draw.chance(60) {
+                    let least = maker.some_span(0, 5);
+                    bursts.insert("least_timer".to_owned(), text(leaf::span(least)));
+                }
+                if maker.draw.chance(60) {
+                    let factor = i64::try_from(maker.draw.between(1, 100)).expect("small");
+                    bursts.insert("factor".to_owned(), Value::Integer(factor));
+                }
+            });
+        }
+        if word == "size" || word == "hybrid" {
             let size = self.draw.between(40, 20_000);
             bursts.insert("size".to_owned(), text(format!("{size} B")));
         }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use optcp_optical::burst::BurstProtection;
 use optcp_runs::Series;
 
 use super::{Evidence, Row, called, equal, names, real, whole};
@@ -45,7 +46,8 @@ impl Evidence<'_> {
             let lost_packets: u64 =
                 of_port.iter().filter(|&&i| lost[i] == 1).map(|&i| packets[i]).sum();
             let dropped = self.rows.iter().filter(|row| {
-                let in_burst = matches!(row.reason, Some("burst-lost" | "contention"));
+                let reasons = ["burst-lost", "contention", "link-down", "lost-in-flight"];
+                let in_burst = row.reason.is_some_and(|reason| reasons.contains(&reason));
                 in_burst && self.port(row) == Some(name)
             });
             let dropped = dropped.count() as u64;
@@ -92,6 +94,17 @@ impl Evidence<'_> {
             return failure("fibres", format!("a utilisation of {share}"));
         }
         let sum = |name: &str| whole(series, name).iter().sum::<u64>();
+        let contention = self.rows.iter().filter(|row| row.reason == Some("contention"));
+        let dropped: u64 = contention.map(|row| row.bytes).sum();
+        let copies =
+            self.plan.bursts.iter().any(|one| one.protection == BurstProtection::OnePlusOne);
+        if all && (sum("lost_bytes") < dropped || sum("lost_bytes") > dropped && !copies) {
+            let detail = format!("{} bytes lost, {dropped} dropped", sum("lost_bytes"));
+            return failure("fibres", detail);
+        }
+        if copies || self.plan.fibres_fail() {
+            return Ok(());
+        }
         let (lost, asked) = ([sum("lost"), sum("lost_bytes")], sum("bursts"));
         // Fibres over which nobody sends bursts see none.
         let bursts = self.run.series.iter().find(|series| series.name == BURSTS);

@@ -51,6 +51,8 @@ impl Evidence<'_> {
             }
             // After a virtual output queue, one working path is enough.
             let behind = row.port.is_some_and(|port| self.is_behind_queue(port));
+            // Routes of bursts count as working while their fibres fail.
+            let behind = behind || row.port.is_some_and(|port| self.is_over_fibres(port));
             let lost = |row: &Row<'_>| {
                 matches!(row.reason, Some("link-down" | "ttl-expired" | "no-route")) && !behind
             };

@@ -269,6 +269,13 @@ impl<'r> Evidence<'r> {
         hops.any(|&(link, _)| link == port / 2)
     }
 
+    /// Whether a port belongs to a route of bursts over fibres.
+    pub(super) fn is_over_fibres(&self, port: usize) -> bool {
+        let link = port / 2;
+        let bursts = self.plan.bursts.iter().any(|bursts| bursts.link == link);
+        bursts && !self.plan.links[link].over.is_empty()
+    }
+
     /// What happens to ports, in order: to one of them, or to all.
     fn entries(&self, of: Option<usize>) -> Vec<LogEntry<'_, 'r>> {
         let of_change = |change: &Changed| of.is_none_or(|port| port == change.port);

@@ -43,7 +43,11 @@ impl Maker<'_> {
             let mut bursts = self.assembly();
             let ends = [towns[0], towns[2]];
             bursts.insert("between".to_owned(), texts(ends.map(|t| self.net.nodes[t].clone())));
+            self.maybe(&mut bursts, "BurstsEntry", 60, &["protection"]);
             self.push("bursts", bursts);
+            let names =
+                crate::check::ROADS.map(|road| road.map(|t| self.net.nodes[towns[t]].clone()));
+            self.net.fibres.extend(names.map(texts));
             self.net.bursts = true;
             self.net.plain(ends[0], ends[1], true);
         }
