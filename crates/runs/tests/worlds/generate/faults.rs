@@ -187,7 +187,7 @@ impl Maker<'_> {
         self.about("segments", |maker| {
             let keeps =
                 entry["backup"].as_str() == Some("p-cycle") || entry.contains_key("resequencing");
-            if maker.draw.chance(50) && !keeps {
+            if maker.draw.chance(25) && !keeps {
                 entry.insert("scheme".to_owned(), text("segment"));
                 maker.maybe(&mut entry, "ProtectionEntry", 90, &["segment_links"]);
             }
@@ -286,7 +286,7 @@ impl Maker<'_> {
         }
         if entry.get("scheme").and_then(Value::as_str) == Some("1+1")
             && entry.contains_key("flows")
-            && self.draw.about("resequencing").chance(40)
+            && self.draw.about("resequencing").chance(80)
         {
             let wait = self.about("resequencing wait", |maker| maker.some_span(0, 1000));
             for key in ["switch_delay", "hello", "hold_off", "revert", "wait_to_restore"] {
