@@ -6,7 +6,7 @@ use std::sync::Arc;
 use optcp_des::Stream;
 use optcp_net::schedule::Schedule;
 use optcp_net::{
-    Action, Control, Crossbar, Hop, Jitter, Label, LabelTable, Loss, PortConfig, PortId,
+    Action, Control, Crossbar, Hop, Jitter, Label, LabelTable, Loss, PortConfig, PortId, SelectorId,
 };
 use optcp_optical::bundle::Bundle;
 use optcp_optical::burst::Assembler;
@@ -14,8 +14,6 @@ use optcp_optical::switching::BurstCore;
 use optcp_tcp::Config;
 use optcp_traffic::{PacketSize, Process};
 use optcp_units::{Codepoint, Duration, Time};
-
-use crate::resequencer::ResequencerSpec;
 
 /// One TCP connection.
 #[derive(Clone, Debug, PartialEq)]
@@ -77,6 +75,17 @@ impl QueueSpec {
     pub fn transmitters(&self) -> impl Iterator<Item = PortId> {
         self.ways.iter().map(|way| way[0])
     }
+}
+
+/// Node that puts packets of two paths in order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ResequencerSpec {
+    /// Bridge that numbers the packets.
+    pub bridge: u32,
+    /// Selector where the paths meet.
+    pub selector: SelectorId,
+    /// Maximum time that a packet waits.
+    pub wait: Duration,
 }
 
 /// Complete input of a run; all random choices are already made.

@@ -63,7 +63,8 @@ pub(crate) trait EventHandler {
                 model.source(id).schedule(id, self.event_queue());
             }
             TimerEvent::Resequence => {
-                if let Some(which) = model.expire_resequencer(key) {
+                let which = model.resequencer_of_event(key);
+                if model.expire_resequencer(which) {
                     self.pass_in_order(model, which);
                 }
             }
@@ -88,8 +89,8 @@ pub(crate) trait EventHandler {
             self.forward(model, packet, from);
         }
         model.event = event;
-        if let Some(key) = model.resequencer_key(which) {
-            self.event_queue().push(key);
+        if let Some(due) = model.next_resequencing(which) {
+            self.event_queue().push(model.resequencer_key(which, due));
         }
     }
 

@@ -28,11 +28,11 @@ mod stepping;
 mod timers;
 mod workers;
 
-pub use blueprint::{Blueprint, DatagramSpec, FlowSpec, QueueSpec};
+pub use blueprint::{Blueprint, DatagramSpec, FlowSpec, QueueSpec, ResequencerSpec};
 pub use counts::{Conservation, Counts};
 pub use engine::Engine;
 pub use path_outages::{PathOutage, path_outages};
-pub use resequencer::{BufferUse, ResequencerSpec};
+pub use resequencer::BufferUse;
 pub use simulation::Simulation;
 pub use state::{FlowState, PortState};
 

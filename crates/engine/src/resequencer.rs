@@ -13,27 +13,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use optcp_des::{Class, Key};
 use optcp_net::{DropReason, Packet, PortId, SelectorId};
-use optcp_units::{Duration, Time};
+use optcp_units::Time;
 
+use crate::blueprint::ResequencerSpec;
 use crate::model::{Model, Onward};
 use crate::observe::Observer;
-use crate::timers::TimerEvent;
 
 /// Bound of the set of missing packets. Older ones are considered lost.
 const MOST_MISSING: usize = 1 << 16;
-
-/// Node that puts packets of two paths in order.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ResequencerSpec {
-    /// Bridge that numbers the packets.
-    pub bridge: u32,
-    /// Selector where the paths meet.
-    pub selector: SelectorId,
-    /// Maximum time that a packet waits.
-    pub wait: Duration,
-}
 
 /// Maximum use of a resequencing buffer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -183,26 +171,24 @@ impl<O: Observer> Model<O> {
         std::mem::take(&mut self.resequencers[which as usize].passing)
     }
 
-    /// Returns the key of a resequencer's next event, unless an earlier or equal one exists.
-    pub(crate) fn resequencer_key(&mut self, which: u32) -> Option<Key> {
-        let entity = self.first_resequencer() + which;
+    /// Returns the time of a resequencer's next event, unless an earlier or equal one exists.
+    pub(crate) fn next_resequencing(&mut self, which: u32) -> Option<Time> {
         let one = &mut self.resequencers[which as usize];
         let due = one.due().filter(|&due| due < one.timer_entry)?;
         one.timer_entry = due;
-        Some(Key::new(due, Class::Timer, entity, TimerEvent::Resequence as u32))
+        Some(due)
     }
 
-    /// Passes the packets that have waited for long enough. Returns the number of the resequencer; `None` if the event is
-    /// obsolete.
-    pub(crate) fn expire_resequencer(&mut self, key: Key) -> Option<u32> {
-        let which = key.entity() - self.first_resequencer();
+    /// Passes the packets that have waited for long enough. Returns `false` if the event is obsolete.
+    pub(crate) fn expire_resequencer(&mut self, which: u32) -> bool {
+        let now = self.now();
         let one = &mut self.resequencers[which as usize];
-        if one.timer_entry != key.time() {
-            return None;
+        if one.timer_entry != now {
+            return false;
         }
         one.timer_entry = Time::MAX;
-        one.expire(key.time());
-        Some(which)
+        one.expire(now);
+        true
     }
 
     /// Returns the number of packets in resequencing buffers.
@@ -220,6 +206,7 @@ impl<O: Observer> Model<O> {
 mod tests {
     use super::*;
     use optcp_net::{FlowId, Label};
+    use optcp_units::Duration;
 
     fn at(ms: u64) -> Time {
         Time::ZERO + Duration::from_ms(ms)

@@ -110,7 +110,18 @@ impl<O> Model<O> {
         key.entity() - self.first_crossbar()
     }
 
-    pub(crate) fn first_resequencer(&self) -> u32 {
+    /// Returns the key of a resequencer's timer at `at`.
+    pub(crate) fn resequencer_key(&self, resequencer: u32, at: Time) -> Key {
+        let entity = self.first_resequencer() + resequencer;
+        Key::new(at, Class::Timer, entity, TimerEvent::Resequence as u32)
+    }
+
+    /// Returns the resequencer whose timer fires.
+    pub(crate) fn resequencer_of_event(&self, key: Key) -> u32 {
+        key.entity() - self.first_resequencer()
+    }
+
+    fn first_resequencer(&self) -> u32 {
         let crossbars = u32::try_from(self.crossbars.len()).expect("fewer than 2^30 ports");
         self.first_crossbar() + crossbars
     }

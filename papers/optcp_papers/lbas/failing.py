@@ -8,8 +8,6 @@ the node detects the failure. Every run has a twin without failures, with the sa
 import itertools
 from dataclasses import replace
 
-import numpy as np
-
 from optcp.data.axes import Axis
 from optcp.papers.kit import (
     Cells,
@@ -29,6 +27,7 @@ from optcp.papers.kit import (
     rows,
     runs_of,
 )
+from optcp.stats.quantiles import sample_quantile
 from optcp_papers.lbas.paper import PAPER, SCENARIO, Cell
 from optcp_papers.lbas.smaller import SENDERS, WORLD
 
@@ -113,7 +112,7 @@ def of_run(run: Run) -> list[float]:
         8 * delivered / (STOP_S - FIRST_S) / 1e6,
         float(flows["lost_packets"].sum()),
         100 * float((flows["timeouts"] > 0).mean()),
-        float(np.median(flows["gap_ps"])) / 1e9,
+        sample_quantile(flows["gap_ps"], 0.5) / 1e9,
         100 * float(flows["resent"].sum()) / segments,
         100 * float(flows["needless"].sum()) / segments,
     ]
