@@ -169,7 +169,10 @@ def differences(there: Mapping[str, Any], here: Mapping[str, Any]) -> list[str]:
     """List what distinguishes two studies, as clauses of a message."""
     found = []
     if there["extension_sha256"] != here["extension_sha256"]:
-        found.append(f"it was made by another build of optcp ({there['version']}; this is {here['version']})")
+        builds = f"{there['version']}; this is {here['version']}"
+        if there["version"] == here["version"]:
+            builds = f"both are {here['version']}, but compiled at different times"
+        found.append(f"it was made by another build of optcp ({builds})")
     if here["digest"] and not there["digest"]:
         found.append("it was made without the digest of all records")
     if there["axes"] != here["axes"]:
