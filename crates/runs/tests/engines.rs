@@ -10,11 +10,15 @@ use optcp_units::{Duration, Time};
 /// Longer runs are cut here: nothing new happens in them.
 const LONGEST: Duration = Duration::from_secs(100);
 /// Scenarios of 10 and 2 Gb/s, with the rate and the buffers reduced to a thousandth and a
-/// hundredth. Also a smaller and a shorter one.
-const SLOWER: [(&str, &str, &str); 12] = [
+/// hundredth. Also a smaller and a shorter one, and one with values of the network below.
+const SLOWER: [(&str, &str, &str); 16] = [
     ("lbas.toml", "parameters.rate", "10 Mbps"),
     ("lbas.toml", "parameters.buffer", "12.5 kB"),
     ("lbas.toml", "parameters.far_buffer", "12.5 kB"),
+    ("obs-cut.toml", "nodes.0.count", "18"),
+    ("obs-cut.toml", "failures.0.link", "[\"Hannover\", \"Berlin\"]"),
+    ("obs-cut-ip.toml", "nodes.0.count", "18"),
+    ("obs-cut-ip.toml", "failures.0.link", "[\"Hannover\", \"Berlin\"]"),
     ("reconfigurable-restoration.toml", "parameters.rate", "20 Mbps"),
     ("reconfigurable-restoration.toml", "parameters.queue", "25 kB"),
     ("reconfigurable-rotor.toml", "parameters.racks", "8"),
