@@ -90,7 +90,7 @@ impl OpticalLayer {
             states: self.lightpaths.iter().map(state).collect(),
         };
         for (fibre, outages) in outages.iter().enumerate() {
-            for outage in outages {
+            for outage in outages.iter().filter(|outage| !is_instant(outage)) {
                 courses.add(outage.failure, Event::Failed { fibre });
                 if let Some(repair) = outage.repair {
                     courses.add(repair, Event::Repaired { fibre });
@@ -98,13 +98,37 @@ impl OpticalLayer {
             }
         }
         courses.run();
+        for (fibre, outages) in outages.iter().enumerate() {
+            for outage in outages.iter().filter(|outage| is_instant(outage)) {
+                courses.interrupt(fibre, *outage);
+            }
+        }
         courses.states.into_iter().map(|state| state.course).collect()
     }
+}
+
+/// Returns whether an outage has no duration. Such an outage loses the packets on the fibre, and has no other effect.
+fn is_instant(outage: &Outage) -> bool {
+    outage.repair == Some(outage.failure)
 }
 
 impl Courses<'_> {
     pub(super) fn add(&mut self, at: Time, event: Event) {
         self.events.insert((at, event), ());
+    }
+
+    /// Adds an outage without duration to the lightpaths that use a fibre at its time.
+    fn interrupt(&mut self, fibre: usize, outage: Outage) {
+        for (state, one) in self.states.iter_mut().zip(&self.layer.lightpaths) {
+            let Course { outages, paths } = &mut state.course;
+            let path = paths.iter().rfind(|&&(from, _)| from <= outage.failure);
+            let path = path.map_or(&one.working, |(_, path)| path);
+            let down = outages.iter().any(|other| other.covers(outage.failure));
+            if path.contains(&fibre) && !down {
+                let place = outages.partition_point(|other| other.failure < outage.failure);
+                outages.insert(place, outage);
+            }
+        }
     }
 
     fn run(&mut self) {
@@ -339,6 +363,16 @@ pub(super) mod tests {
         let found = courses(&square(Recovery::None, None, None), &[(0, 100, 500), (2, 50, 0)]);
         assert_eq!(found[0], Course { outages: vec![outage(100, 500)], paths: vec![] });
         assert_eq!(found[1], Course::default());
+    }
+
+    #[test]
+    fn outage_without_duration_ends_at_once() {
+        for recovery in [Recovery::None, Recovery::Restoration] {
+            let found = courses(&square(recovery, None, None), &[(0, 100, 100), (0, 300, 350)]);
+            let outages = vec![outage(100, 100), outage(300, 350)];
+            assert_eq!(found[0], Course { outages, paths: vec![] });
+            assert_eq!(found[1], Course::default());
+        }
     }
 
     #[test]
