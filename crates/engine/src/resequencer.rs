@@ -11,7 +11,7 @@
 //! # Limitations
 //! The buffer is unlimited; its maximum is reported. Numbers take no bytes in packets.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use optcp_net::{DropReason, Packet, PortId, SelectorId};
 use optcp_units::Time;
@@ -32,13 +32,8 @@ pub struct BufferUse {
     pub bytes: u64,
 }
 
-/// Packet in the buffer, and the port over which it arrived.
-#[derive(Clone, Copy, Debug)]
-struct Held {
-    packet: Packet,
-    from: Option<PortId>,
-    due: Time,
-}
+/// Packet, and the port over which it arrived.
+type Arrived = (Packet, Option<PortId>);
 
 /// State of a resequencer.
 #[derive(Clone, Debug)]
@@ -48,12 +43,14 @@ pub(crate) struct Resequencer {
     sent: u64,
     /// Next number to pass.
     next: u64,
-    held: BTreeMap<u64, Held>,
+    held: BTreeMap<u64, Arrived>,
+    /// Ends of the waiting times, with the numbers of the packets, in order. Some packets have passed.
+    ends: VecDeque<(Time, u64)>,
     missing: BTreeSet<u64>,
     held_bytes: u64,
     most: BufferUse,
     /// Packets that pass now, in order.
-    passing: Vec<(Packet, Option<PortId>)>,
+    passing: Vec<Arrived>,
     /// Time of its entry in the event queue.
     timer_entry: Time,
 }
@@ -65,6 +62,7 @@ impl Resequencer {
             sent: 0,
             next: 0,
             held: BTreeMap::new(),
+            ends: VecDeque::new(),
             missing: BTreeSet::new(),
             held_bytes: 0,
             most: BufferUse::default(),
@@ -81,11 +79,11 @@ impl Resequencer {
             return passes;
         }
         if number > self.next {
-            let due = now + self.spec.wait;
             if self.held.contains_key(&number) {
                 return false;
             }
-            self.held.insert(number, Held { packet, from, due });
+            self.held.insert(number, (packet, from));
+            self.ends.push_back((now + self.spec.wait, number));
             self.held_bytes += u64::from(packet.size());
             let packets = self.held.len() as u64;
             self.most.packets = self.most.packets.max(packets);
@@ -100,16 +98,20 @@ impl Resequencer {
 
     fn pass_consecutive(&mut self) {
         while let Some(held) = self.held.remove(&self.next) {
-            self.held_bytes -= u64::from(held.packet.size());
-            self.passing.push((held.packet, held.from));
+            self.held_bytes -= u64::from(held.0.size());
+            self.passing.push(held);
             self.next += 1;
         }
     }
 
     /// Passes all packets up to the last one whose waiting time is over.
     fn expire(&mut self, now: Time) {
-        let over = self.held.iter().rfind(|(_, held)| held.due <= now);
-        let Some((&last, _)) = over else { return };
+        let mut last = None;
+        while let Some((_, number)) = self.ends.front().copied().filter(|&(end, _)| end <= now) {
+            last = last.max(Some(number).filter(|number| self.held.contains_key(number)));
+            self.ends.pop_front();
+        }
+        let Some(last) = last else { return };
         while self.next <= last {
             self.pass_consecutive();
             if self.next <= last {
@@ -123,8 +125,15 @@ impl Resequencer {
         }
     }
 
-    fn due(&self) -> Option<Time> {
-        self.held.values().map(|held| held.due).min()
+    /// Returns the time at which the waiting time of a packet ends next.
+    fn due(&mut self) -> Option<Time> {
+        while let Some(&(end, number)) = self.ends.front() {
+            if self.held.contains_key(&number) {
+                return Some(end);
+            }
+            self.ends.pop_front();
+        }
+        None
     }
 }
 
@@ -167,7 +176,7 @@ impl<O: Observer> Model<O> {
     }
 
     /// Returns the packets that pass now, in order.
-    pub(crate) fn take_passing(&mut self, which: u32) -> Vec<(Packet, Option<PortId>)> {
+    pub(crate) fn take_passing(&mut self, which: u32) -> Vec<Arrived> {
         std::mem::take(&mut self.resequencers[which as usize].passing)
     }
 
@@ -191,9 +200,9 @@ impl<O: Observer> Model<O> {
         true
     }
 
-    /// Returns the number of packets in resequencing buffers.
-    pub(crate) fn in_resequencers(&self) -> u64 {
-        self.resequencers.iter().map(|one| one.held.len() as u64).sum()
+    /// Returns the packets in resequencing buffers.
+    pub(crate) fn in_resequencers(&self) -> impl Iterator<Item = Packet> {
+        self.resequencers.iter().flat_map(|one| one.held.values().map(|&(packet, _)| packet))
     }
 
     /// Returns the maximum use of each buffer.

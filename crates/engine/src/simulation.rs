@@ -284,7 +284,7 @@ impl<O: Observer> Simulation<O> {
             Driver::Reference(engine) => engine.in_flight(),
             Driver::Fast(engine) => engine.in_flight(),
         };
-        let waiting = self.model.in_crossbars() + self.model.in_resequencers();
+        let waiting = self.model.in_crossbars() + self.model.in_resequencers().count() as u64;
         on_links + self.model.in_bursts() + waiting
     }
 

@@ -12,7 +12,7 @@ use optcp_optical::burst::Assembler;
 use optcp_units::{Duration, Time};
 
 use super::Fast;
-use super::eager::FeederAnalysis;
+use super::eager::{FeederAnalysis, SPECIAL};
 use crate::controls::Controls;
 use crate::model::Model;
 use crate::observe::{Observer, Record};
@@ -85,10 +85,18 @@ impl Fast {
                 ordinal: 0,
                 item,
             });
+        // So are packets in resequencing buffers.
+        let in_order = (model.in_resequencers()).map(|item| Due {
+            at: now + recheck,
+            entity: SPECIAL,
+            ordinal: 0,
+            item,
+        });
         let under_way: Vec<Due<Packet>> = (pending.iter().copied())
             .chain(in_bursts)
             .chain(in_ports)
             .chain(at_crossbars)
+            .chain(in_order)
             .collect();
         let last_overtaken = overtaken.iter().flat_map(|&id| of_port(id)).map(|due| due.at).max();
         // A packet must enter an assembler or a stepped port at its arrival time, because their state depends on time.

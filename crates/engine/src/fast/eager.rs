@@ -61,7 +61,7 @@ impl Feeder {
 }
 
 /// Feeder of ports behind selectors and bridges, and of bundle members.
-const SPECIAL: u32 = u32::MAX;
+pub(super) const SPECIAL: u32 = u32::MAX;
 
 /// Feeders of ports and endpoints, and the labels in use.
 #[derive(Clone, Debug)]
