@@ -19,7 +19,7 @@
 //! 3. others become isolated, except for the last if the node has no restricted link. Then the node at its other end
 //!    is next.
 //!
-//! If a node fits into none of n configurations, all are generated anew with n + 1.
+//! If a node fits into none of n configurations, all are generated again with n + 1.
 //!
 //! # References
 //! A. Kvalbein, A. F. Hansen, T. Cicic, S. Gjessing, O. Lysne, "Fast IP Network Recovery Using Multiple Routing

@@ -47,7 +47,7 @@ struct Selector {
     state: State,
     /// Number of failed links of the working path and of the backup.
     failed_links: [u32; 2],
-    /// Command in force; `Clear` if there is none.
+    /// Command in force; `Clear` without one.
     command: Command,
 }
 
