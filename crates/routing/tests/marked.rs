@@ -4,14 +4,15 @@
 use std::collections::BTreeMap;
 
 use optcp_routing::{
-    Adjacency, Configuration, DirectedLink, Link, Mechanism, Protect, Repair, Repairs, Topology,
-    Tree, Weight, blocks, configured,
+    Adjacency, Configuration, DirectedLink, Mechanism, Protect, Repair, Repairs, Topology, Tree,
+    Weight, blocks, configured,
 };
 use proptest::prelude::*;
 
+use crate::distances::{FAR, distances};
+
 use crate::mechanisms::{even, networks, pairs, visited};
 
-const FAR: u64 = 1 << 40;
 /// Weight of restricted links, above the sum of all others.
 const HEAVY: u64 = 1 << 20;
 
@@ -103,28 +104,12 @@ fn failure_is_inferred_from_the_arrival_interface() {
 }
 
 /// The cost of the shortest path between each two nodes in a configuration.
-fn distances(topology: &Topology, one: &Configuration) -> Vec<Vec<u64>> {
-    let nodes = topology.nodes();
-    let mut cost = vec![vec![FAR; nodes]; nodes];
-    for (index, link) in topology.links().iter().enumerate() {
-        let Some(Link { ends: [a, b], costs }) = *link else { continue };
-        let more = match one.weight(index) {
-            Weight::Normal => 0,
-            Weight::Restricted => HEAVY,
-            Weight::Isolated => continue,
-        };
-        cost[a][b] = cost[a][b].min(u64::from(costs[0]) + more);
-        cost[b][a] = cost[b][a].min(u64::from(costs[1]) + more);
-    }
-    (0..nodes).for_each(|node| cost[node][node] = 0);
-    for via in 0..nodes {
-        for from in 0..nodes {
-            for to in 0..nodes {
-                cost[from][to] = cost[from][to].min(cost[from][via] + cost[via][to]);
-            }
-        }
-    }
-    cost
+fn configured_distances(topology: &Topology, one: &Configuration) -> Vec<Vec<u64>> {
+    distances(topology, |link, _| match one.weight(link) {
+        Weight::Normal => Some(0),
+        Weight::Restricted => Some(HEAVY),
+        Weight::Isolated => None,
+    })
 }
 
 /// Checks that hops are a shortest path of a configuration.
@@ -135,7 +120,7 @@ fn is_shortest(
     from: usize,
     to: usize,
 ) -> bool {
-    let cost = distances(topology, one);
+    let cost = configured_distances(topology, one);
     let mut node = from;
     for &hop in hops {
         let Some(over) = topology.adjacency(hop) else { return false };
@@ -211,7 +196,7 @@ proptest! {
             prop_assert!(all.iter().any(|one| one.weight(link) == Weight::Isolated));
         }
         for one in all {
-            let cost = distances(&topology, one);
+            let cost = configured_distances(&topology, one);
             let transit: Vec<usize> = (0..topology.nodes()).filter(|n| !one.isolated.contains(n)).collect();
             for &a in &transit {
                 for &b in &transit {

@@ -6,7 +6,7 @@ use optcp_routing::{
 };
 use proptest::prelude::*;
 
-const FAR: u64 = 1 << 40;
+use crate::distances::distances;
 
 pub(crate) fn even(nodes: usize, links: &[(usize, usize, u32)]) -> Topology {
     let link = |&(a, b, cost)| Some(Link { ends: [a, b], costs: [cost; 2] });
@@ -111,25 +111,11 @@ pub(crate) fn networks() -> impl Strategy<Value = Topology> {
 }
 
 /// The cost of the shortest path between each two nodes without some links and without a node.
-fn distances(topology: &Topology, links: &[usize], node: Option<usize>) -> Vec<Vec<u64>> {
-    let nodes = topology.nodes();
-    let mut cost = vec![vec![FAR; nodes]; nodes];
-    for (index, link) in topology.links().iter().enumerate() {
-        let Some(Link { ends: [a, b], costs }) = *link else { continue };
-        if !links.contains(&index) && node != Some(a) && node != Some(b) {
-            cost[a][b] = cost[a][b].min(u64::from(costs[0]));
-            cost[b][a] = cost[b][a].min(u64::from(costs[1]));
-        }
-    }
-    (0..nodes).for_each(|node| cost[node][node] = 0);
-    for via in 0..nodes {
-        for from in 0..nodes {
-            for to in 0..nodes {
-                cost[from][to] = cost[from][to].min(cost[from][via] + cost[via][to]);
-            }
-        }
-    }
-    cost
+fn distances_without(topology: &Topology, links: &[usize], node: Option<usize>) -> Vec<Vec<u64>> {
+    distances(topology, |link, ends| {
+        let gone = links.contains(&link) || ends.map(Some).contains(&node);
+        (!gone).then_some(0)
+    })
 }
 
 /// Router, destination, and the adjacency to the next hop.
@@ -180,7 +166,7 @@ proptest! {
 
     #[test]
     fn u_turns_are_broken_by_the_rule_of_the_neighbour(topology in networks()) {
-        let (repairs, cost) = (Repairs::new(topology.clone()), distances(&topology, &[], None));
+        let (repairs, cost) = (Repairs::new(topology.clone()), distances_without(&topology, &[], None));
         for (s, d, primary) in pairs(&repairs) {
             let direct = repairs.find(Mechanism::Lfa, Protect::Link, s, d);
             let returns = |n: usize| {
@@ -228,7 +214,7 @@ proptest! {
             };
             let link = repairs.find(Mechanism::NotVia, Protect::Link, s, d).unwrap();
             prop_assert_eq!(link.end, e);
-            prop_assert_eq!(sum(&link), distances(&topology, &[primary.hop.0], None)[s][e]);
+            prop_assert_eq!(sum(&link), distances_without(&topology, &[primary.hop.0], None)[s][e]);
             prop_assert!(!link.hops.iter().any(|hop| hop.0 == primary.hop.0));
             let by_link = |next: Adjacency, _: usize| next.hop.0 == primary.hop.0;
             prop_assert!(forwarded(&repairs, (e, d), by_link).is_some());
@@ -240,7 +226,7 @@ proptest! {
             let beyond = topology.adjacency(repairs.routes().next(e, d).unwrap()).unwrap().to;
             prop_assert!(node.node_protecting && node.end == beyond);
             prop_assert!(!visited(&topology, s, &node).contains(&e));
-            prop_assert_eq!(sum(&node), distances(&topology, &[], Some(e))[s][beyond]);
+            prop_assert_eq!(sum(&node), distances_without(&topology, &[], Some(e))[s][beyond]);
             let by_node = |next: Adjacency, _: usize| next.to == e;
             prop_assert!(forwarded(&repairs, (beyond, d), by_node).is_some());
         }

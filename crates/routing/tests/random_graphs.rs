@@ -10,7 +10,7 @@ use optcp_routing::{
 use optcp_units::{Duration, Time};
 use proptest::prelude::*;
 
-const FAR: u64 = 1 << 40;
+use crate::distances::{FAR, distances};
 
 const MECHANISMS: [Mechanism; 6] = [
     Mechanism::Lfa,
@@ -59,22 +59,7 @@ fn networks() -> impl Strategy<Value = Topology> {
 
 /// The cost of the shortest path between each two nodes.
 fn floyd_warshall(topology: &Topology) -> Vec<Vec<u64>> {
-    let nodes = topology.nodes();
-    let mut cost = vec![vec![FAR; nodes]; nodes];
-    for link in topology.links().iter().flatten() {
-        let [a, b] = link.ends;
-        cost[a][b] = cost[a][b].min(u64::from(link.costs[0]));
-        cost[b][a] = cost[b][a].min(u64::from(link.costs[1]));
-    }
-    (0..nodes).for_each(|node| cost[node][node] = 0);
-    for via in 0..nodes {
-        for from in 0..nodes {
-            for to in 0..nodes {
-                cost[from][to] = cost[from][to].min(cost[from][via] + cost[via][to]);
-            }
-        }
-    }
-    cost
+    distances(topology, |_, _| Some(0))
 }
 
 /// Returns the destination of a repaired packet if only the repairing router has detected the
