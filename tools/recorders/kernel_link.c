@@ -17,80 +17,28 @@
  *   ack FLOW ARRIVES ACKNOWLEDGED [FROM-TO]...    in bytes; SACK blocks
  *   late PACKETS MEAN MAXIMUM                     lateness of forwarded packets
  */
-#include <errno.h>
-#include <fcntl.h>
-#include <netinet/in.h>
-#include <poll.h>
-#include <sched.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/prctl.h>
-#include <time.h>
-#include <unistd.h>
-
-enum { FLOWS = 4, FIRST_PORT = 9000, MSS = 1448, PACKET = 2048 };
+#define PROGRAM "kernel_link"
+enum { FLOWS = 4, FIRST_PORT = 9000, MSS = 1448 };
 enum { UNDER_WAY = 1 << 17, SEGMENTS = 1 << 17, EVENTS = 1 << 18, LISTED = 1024, RANGES = 3 };
-/* A sleeping process wakes up about ten microseconds late, so busy-wait for the last ones. Do not busy-wait all the
- * time, because the system preempts a process that never sleeps. Without busy-waiting (simulated time), read only
- * devices that have something. */
-#ifndef SPIN_NS
-#define SPIN_NS 60000
-#endif
 
-typedef int64_t ns;
-typedef struct { ns due; int to, bytes; unsigned char *data; } packet;
+#include "tun_link.h"
+
 typedef struct { ns at, forward, back; } path;
 typedef struct { int flow, segment, transmission; } loss;
 typedef struct { ns from, to; int direction; } outage;
 typedef struct { ns at; int kind, flow, a, b, fate, ranges; uint32_t range[2 * RANGES]; } event;
 
-static packet heap[UNDER_WAY];
 static ns leaving[UNDER_WAY], origin;
 static unsigned first_leaving, end_leaving;
 static path paths[LISTED];
 static loss losses[LISTED];
 static outage outages[LISTED];
 static event *events;
+static lateness late;
 static uint32_t initial[FLOWS];
 static unsigned char *sent[FLOWS];
-static int waiting, listed_paths, listed_losses, listed_outages, happened;
+static int listed_paths, listed_losses, listed_outages, happened;
 static unsigned marks_above = UNDER_WAY;
-
-static ns now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return time.tv_sec * 1000000000LL + time.tv_nsec;
-}
-
-static void fail(const char *what)
-{
-    fprintf(stderr, "kernel_link: %s: %s\n", what, errno ? strerror(errno) : "too many");
-    exit(1);
-}
-
-static void put(packet one)
-{
-    if (waiting == UNDER_WAY) fail("packets under way");
-    int at = waiting++;
-    for (int up; at && heap[up = (at - 1) / 2].due > one.due; at = up) heap[at] = heap[up];
-    heap[at] = one;
-}
-
-static packet take(void)
-{
-    packet first = heap[0], last = heap[--waiting];
-    int at = 0;
-    for (int down; (down = 2 * at + 1) < waiting; at = down) {
-        if (down + 1 < waiting && heap[down + 1].due < heap[down].due) down++;
-        if (heap[down].due >= last.due) break;
-        heap[at] = heap[down];
-    }
-    heap[at] = last;
-    return first;
-}
 
 static const path *path_at(ns time)
 {
@@ -106,9 +54,6 @@ static event *note(ns at, int kind, int flow, int a, int b, int fate)
     *one = (event){at, kind, flow, a, b, fate, 0, {0}};
     return one;
 }
-
-static uint32_t word(const unsigned char *data) { uint32_t value; memcpy(&value, data, 4); return ntohl(value); }
-static int half(const unsigned char *data) { return data[0] << 8 | data[1]; }
 
 /* Returns whether a packet is a scripted loss. */
 static int named(int flow, int segment, int transmission)
@@ -190,7 +135,7 @@ static int back(ns time, const unsigned char *data, ns *due)
     return 1;
 }
 
-static void tell(ns packets, ns late, ns latest)
+static void tell(void)
 {
     for (const event *one = events; one < events + happened; one++) {
         if (one->kind == 0) {
@@ -201,14 +146,15 @@ static void tell(ns packets, ns late, ns latest)
         for (int i = 0; i < one->ranges; i++) printf(" %u-%u", one->range[2 * i], one->range[2 * i + 1]);
         putchar('\n');
     }
-    printf("late %lld %lld %lld\n", (long long)packets, (long long)(packets ? late / packets : 0), (long long)latest);
+    printf("late ");
+    tell_lateness(&late);
 }
 
 int main(int words, char **word_at)
 {
     if (words < 5) fail("what it is used for stands in its first lines");
     int device[2] = {atoi(word_at[1]), atoi(word_at[2])};
-    ns rate = atoll(word_at[3]), packets = 0, late = 0, latest = 0;
+    ns rate = atoll(word_at[3]);
     unsigned queue = (unsigned)atoi(word_at[4]);
     for (int at = 5; at + 3 < words; at += 4) {
         ns number[3];
@@ -223,21 +169,11 @@ int main(int words, char **word_at)
     if (spin > SPIN_NS) spin = SPIN_NS;
     events = malloc(sizeof(event) * EVENTS);
     for (int i = 0; i < FLOWS; i++) sent[i] = calloc(SEGMENTS, 1);
-    prctl(PR_SET_TIMERSLACK, 1);
-    sched_setscheduler(0, SCHED_FIFO, &(struct sched_param){50});
+    hurry();
     struct pollfd ready[3] = {{device[0], POLLIN, 0}, {device[1], POLLIN, 0}, {STDIN_FILENO, POLLIN, 0}};
     unsigned char *data = malloc(PACKET);
     for (;;) {
-        int idle = 1;
-        while (waiting && heap[0].due <= now()) {
-            packet one = take();
-            ns behind = now() - one.due;
-            if (write(one.to, one.data, (size_t)one.bytes) < 0) fail("TUN device");
-            free(one.data);
-            packets++, late += behind;
-            if (behind > latest) latest = behind;
-            idle = 0;
-        }
+        int idle = !deliver();
         for (int from = 0; from < 2; from++) {
             if (!SPIN_NS && !ready[from].revents) continue;
             int bytes = (int)read(device[from], data, PACKET);
@@ -247,16 +183,14 @@ int main(int words, char **word_at)
             ns time = now(), due;
             if (data[0] >> 4 != 4 || data[9] != IPPROTO_TCP) continue;
             if (!(from == 0 ? forward(time, data, bytes, rate, queue, &due) : back(time, data, &due))) continue;
-            put((packet){due, device[1 - from], bytes, data});
+            put((packet){due, device[1 - from], bytes, data, &late});
             data = malloc(PACKET);
         }
         if (!idle) continue;
-        ns wait = waiting ? heap[0].due - now() - spin : 1000000000LL;
-        if (wait <= 0) continue;
         ready[2].revents = 0;
-        ppoll(ready, 3, &(struct timespec){wait / 1000000000LL, wait % 1000000000LL}, 0);
+        pause_until(ready, 3, spin);
         if (ready[2].revents) break;
     }
-    tell(packets, late, latest);
+    tell();
     return 0;
 }

@@ -87,11 +87,16 @@ def enter_namespace(number: int, gives: socket.socket, world: World) -> None:
 def receive(gives: socket.socket, world: World) -> None:
     """Accept connections and read their data until killed."""
     enter_namespace(RECEIVER, gives, world)
-    poll = select.epoll()
     servers = [socket.create_server((ADDRESS.format(2), FIRST_PORT + number)) for number in range(2)]
     for server in servers if world.marks_above is not None else []:
         # DCTCP's receiver reports each mark, and Prague's sender counts these reports.
         server.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, b"dctcp")
+    read_everything(gives, servers)
+
+
+def read_everything(gives: socket.socket, servers: list[socket.socket]) -> None:
+    """Accept connections of these servers and read their data until killed, once the other end is notified."""
+    poll = select.epoll()
     ends: dict[int, socket.socket] = {server.fileno(): server for server in servers}
     for number in ends:
         poll.register(number, select.EPOLLIN)

@@ -23,7 +23,7 @@ import subprocess
 import sys
 import time
 import traceback
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import kernel_runs
@@ -65,10 +65,7 @@ def repetition(link: Path, world: World, control: str, number: int, traces: Path
 
 
 def record(options: argparse.Namespace) -> None:
-    """Run the requested set-ups as the first process of the kernel."""
-    os.environ["PATH"] = "/usr/sbin:/usr/bin:/sbin:/bin"
-    shell("mount", "-t", "proc", "proc", "/proc")
-    Path("/proc/sys/net/ipv4/tcp_mem").write_text("1000000 1000000 1000000", encoding="ascii")
+    """Run the requested set-ups."""
     known = worlds(options.experiment)
     names = [name for name in known if name in options.asked] or list(known)
     possible = ONLY.get(options.experiment, CONTROLS)
@@ -89,18 +86,40 @@ def record(options: argparse.Namespace) -> None:
         os.sync()
 
 
-def boot(options: argparse.Namespace, words: Sequence[str]) -> None:
-    """Compile the link, and boot a Linux that runs this file as its first process."""
-    folder = options.folder.resolve()
+def boot(program: Path, words: Sequence[str], preload: Path | None = None) -> None:
+    """Boot a Linux whose first process is this Python with a file and its options."""
+    kernel = [str(program), "time-travel=inf-cpu", "root=/dev/root", "rootfstype=hostfs", "rootflags=/", "rw", "quiet"]
+    kernel += [
+        f"mem={MEMORY}",
+        "console=tty0",
+        "con=null",
+        "con0=fd:0,fd:1",
+        f"PYTHONPATH={os.environ.get('PYTHONPATH', '')}",
+    ]
+    kernel += [f"init={sys.executable}", "--", *words]
+    loaded = {"LD_PRELOAD": str(preload)} if preload else {}
+    subprocess.run(kernel, check=True, env=os.environ | loaded)  # noqa: S603
+
+
+def run_as_first_process(do: Callable[[], None]) -> None:
+    """Run a function as the first process of the kernel, and stop the kernel."""
+    os.environ["PATH"] = "/usr/sbin:/usr/bin:/sbin:/bin"
+    try:
+        shell("mount", "-t", "proc", "proc", "/proc")
+        Path("/proc/sys/net/ipv4/tcp_mem").write_text("1000000 1000000 1000000", encoding="ascii")
+        do()
+    except Exception:  # noqa: BLE001 - the kernel stops before anybody else could print it
+        traceback.print_exc()
+    os.sync()
+    sys.stdout.flush()
+    ctypes.CDLL(None).reboot(POWER_OFF)
+
+
+def compiled_link(folder: Path) -> Path:
+    """Compile the link for simulated time."""
     link = folder / "kernel_link"
     shell("cc", "-O2", "-D_GNU_SOURCE", "-DSPIN_NS=0", "-o", str(link), str(kernel_runs.LINK))
-    if options.traces:
-        options.traces.mkdir(parents=True, exist_ok=True)
-    (program,) = folder.glob(TREE)
-    kernel = [str(program), "time-travel=inf-cpu", "root=/dev/root", "rootfstype=hostfs", "rootflags=/", "rw", "quiet"]
-    kernel += [f"mem={MEMORY}", "con=null", "con0=fd:0,fd:1", f"PYTHONPATH={os.environ.get('PYTHONPATH', '')}"]
-    kernel += [f"init={sys.executable}", "--", str(HERE), *words, "--link", str(link)]
-    subprocess.run(kernel, check=True, env=os.environ | {"LD_PRELOAD": str(folder / LOAD)})  # noqa: S603
+    return link
 
 
 def main() -> None:
@@ -114,16 +133,14 @@ def main() -> None:
     parser.add_argument("--link", type=Path, help=argparse.SUPPRESS)
     parser.add_argument("asked", nargs="*", metavar="WORLD|CONTROL")
     options = parser.parse_intermixed_args()
-    if os.getpid() != 1:
-        boot(options, sys.argv[1:])
+    if os.getpid() == 1:
+        run_as_first_process(lambda: record(options))
         return
-    try:
-        record(options)
-    except Exception:  # noqa: BLE001 - the kernel stops before anybody else could print it
-        traceback.print_exc()
-    os.sync()
-    sys.stdout.flush()
-    ctypes.CDLL(None).reboot(POWER_OFF)
+    folder = options.folder.resolve()
+    if options.traces:
+        options.traces.mkdir(parents=True, exist_ok=True)
+    (program,) = folder.glob(TREE)
+    boot(program, [str(HERE), *sys.argv[1:], "--link", str(compiled_link(folder))], preload=folder / LOAD)
 
 
 if __name__ == "__main__":
