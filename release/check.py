@@ -61,8 +61,9 @@ def version() -> str:
     ours = tomllib.loads((ROOT / "Cargo.toml").read_text())["workspace"]["package"]["version"]
     found = re.findall(r"^version: (\S+)$", (ROOT / "CITATION.cff").read_text(), re.MULTILINE)
     papers = tomllib.loads((ROOT / "papers" / "pyproject.toml").read_text())["project"]["version"]
-    assert [*found, papers] == [ours, ours], (
-        f"Cargo.toml says {ours}, CITATION.cff {found}, papers/pyproject.toml {papers}"
+    archive = json.loads((ROOT / ".zenodo.json").read_text())["version"]
+    assert [*found, papers, archive] == [ours] * 3, (
+        f"Cargo.toml says {ours}, CITATION.cff {found}, papers/pyproject.toml {papers}, .zenodo.json {archive}"
     )
     if f"## [{ours}]" not in (ROOT / "CHANGELOG.md").read_text():
         raise NotChecked(f"CHANGELOG.md has no section [{ours}] yet: this is no release")
@@ -167,7 +168,32 @@ def environments() -> str:
     return must("make", "--no-print-directory", "test-wheel").splitlines()[-1]
 
 
-STEPS = (tree, version, crates, advisories, packages, built, again, paths, bills, environments)
+def recipes() -> str:
+    """The recipes for conda can be rendered."""
+    try:
+        from rattler_build import RattlerBuildError, Stage0Recipe, VariantConfig
+    except ImportError:
+        raise NotChecked("no py-rattler-build here: pip install py-rattler-build") from None
+    compilers = VariantConfig.from_yaml("c_stdlib: [sysroot]\nc_compiler: [gcc]\nrust_compiler: [rust]\n")
+    names = []
+    for file in sorted((ROOT / "release" / "conda").glob("*/recipe.yaml")):
+        try:
+            names += [one.recipe.package.name for one in Stage0Recipe.from_file(str(file)).render(compilers)]
+        except RattlerBuildError as error:
+            raise AssertionError(f"{file.relative_to(ROOT)}: {error}") from error
+    return ", ".join(map(str, names))
+
+
+def container() -> str:
+    """The container can be built, and runs a scenario while it is."""
+    builders = [name for name in ("podman", "docker") if shutil.which(name) and run(name, "info").returncode == 0]
+    if not builders:
+        raise NotChecked("no podman here, and no docker with a daemon")
+    must(builders[0], "build", "--file", "Containerfile", "--tag", "optcp", ".")
+    return must(builders[0], "run", "--rm", "optcp", "--version")
+
+
+STEPS = (tree, version, crates, advisories, packages, built, again, paths, bills, environments, recipes, container)
 
 
 def main() -> int:
