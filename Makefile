@@ -13,8 +13,8 @@ RUST := Cargo.toml Cargo.lock $(shell find crates -type f \( -name '*.rs' -o -na
 
 # Which paths are hot, as `make profile` has counted them. A compiler that cannot read it does without.
 PROFILE := benches/optcp.profdata
-# That of the LLVM that the compiler is made with: Debian's package llvm-22 for LLVM 22.
-PROFDATA ?= llvm-profdata-$(shell rustc -vV | sed -n 's/^LLVM version: \([0-9]*\).*/\1/p')
+# The tool of the compiler's own LLVM: counts of another version cannot be read.
+PROFDATA ?= $(shell rustc --print target-libdir)/../bin/llvm-profdata
 # Code that has changed since is compiled without it, which LLVM would say of each function.
 HOT := -Cprofile-use=$(CURDIR)/$(PROFILE) -Cllvm-args=-no-pgo-warn-mismatch
 RELEASE := RUSTFLAGS="$(RUSTFLAGS) $(HOT)"
@@ -33,7 +33,7 @@ TOOL := $(TOOLS)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
 # On Linux zig links against an old C library, so that the wheel runs wherever that or a newer one is.
 LINKED := $(if $(filter Linux,$(shell uname -s)),--zig --compatibility manylinux2014)
 
-.PHONY: help setup develop reproduce evidence tables test test-rust test-python test-long worlds fuzz lint bench profile docs lock
+.PHONY: help setup develop reproduce evidence tables test test-rust test-python test-long worlds fuzz lint bench claims profile docs lock
 .PHONY: wheel sdist test-wheel release-check
 
 help: ## List the commands
@@ -121,8 +121,11 @@ bench: setup ## Measure the speed of the simulator
 	$(BIN)/optcp bench
 	$(RELEASE) cargo bench --workspace --locked
 
-profile: $(STAMPS)/env ## Count anew which paths are hot (needs llvm-profdata of the compiler's LLVM version)
-	@command -v $(PROFDATA) > /dev/null || { echo "no $(PROFDATA): install your system's LLVM tools of that version" >&2; exit 1; }
+claims: setup ## Print each stated figure of speed, memory and repeatability beside a measurement (30 minutes with peers)
+	@for script in identical speed memory bursts flow_list start; do $(BIN)/python benches/claims/$$script.py || exit 1; done
+
+profile: $(STAMPS)/env ## Count anew which paths are hot (needs `rustup component add llvm-tools`)
+	@command -v $(PROFDATA) > /dev/null || { echo "no $(PROFDATA): run rustup component add llvm-tools" >&2; exit 1; }
 	RUSTFLAGS="-Cprofile-generate=$(CURDIR)/target/profile/counts" CARGO_TARGET_DIR=target/profile $(DEVELOP) release
 	rm -rf target/profile/counts
 	$(BIN)/python benches/train.py
@@ -148,6 +151,7 @@ $(TOOLS)/.ready: release/requirements.lock
 wheel: $(TOOLS)/.ready ## Build the wheels, that of optcp for this platform, into target/dist
 	rm -rf $(DIST)/*.whl target/wheel
 	mkdir -p $(DIST)
+	$(TOOL)/python docs/site/pack.py
 	PATH="$(abspath $(TOOL)):$$PATH" RUSTFLAGS="$(RUSTFLAGS) $(PORTABLE)" \
 	    maturin build --release --locked --strip $(LINKED) --quiet --out target/wheel
 	$(TOOL)/wheel unpack --dest target/wheel target/wheel/*.whl
@@ -158,6 +162,7 @@ wheel: $(TOOLS)/.ready ## Build the wheels, that of optcp for this platform, int
 
 sdist: $(TOOLS)/.ready ## Build the source archives into target/dist
 	rm -f $(DIST)/*.tar.gz
+	$(TOOL)/python docs/site/pack.py
 	$(TOOL)/maturin sdist --out $(DIST)
 	cd papers && $(abspath $(TOOL))/hatchling build --target sdist --directory $(abspath $(DIST))
 

@@ -7,11 +7,13 @@ times are more reliable than wall times.
 from __future__ import annotations
 
 import json
+import pickle
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
+import zlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -76,7 +78,7 @@ def cpu_s(processes: list[psutil.Process]) -> list[float]:
 
 def overhead(client: Any, processes: list[psutil.Process]) -> str:  # noqa: ANN401 - Dask types a part of itself
     """Return wall and CPU time per empty task, all submitted at once."""
-    packed = remote.zlib.compress(remote.pickle.dumps([("nothing", int)]), 1)
+    packed = zlib.compress(pickle.dumps([("nothing", int)]), 1)
     began, before = time.monotonic(), cpu_s(processes)
     futures = [client.submit(remote.made, _core.version(), packed, pure=False) for _ in range(TASKS)]
     for future in futures:

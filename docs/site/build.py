@@ -18,6 +18,11 @@ HERE = Path(__file__).resolve().parent
 SITE = pages.ROOT / "target" / "site"
 SUMMARY = 220
 """Characters of a page that search shows."""
+ICONS = re.compile(r'<svg [^>]*style="display: none;">.*?</symbol>\s*</svg>', re.DOTALL)
+"""Icons of the theme, which every page would have."""
+PREFORMATTED = re.compile(
+    r"((?:<pre|<script|<style|<textarea)\b.*?(?:</pre>|</script>|</style>|</textarea>))", re.DOTALL
+)
 
 
 def summary(text: str) -> str:
@@ -31,9 +36,20 @@ def summary(text: str) -> str:
 
 
 def shrink(html: Path) -> None:
-    """Take away what no reader needs: source maps of stylesheets, and the spaces of stored results."""
+    """Take away what no reader needs: source maps, indentation, icons per page, and the spaces of stored results."""
     for path in html.rglob("*.map"):
         path.unlink()
+    icons = set()
+    for path in html.rglob("*.html"):
+        text = path.read_text(encoding="utf-8")
+        icons |= set(ICONS.findall(text))
+        # Every second part is one in which browsers keep spaces.
+        parts = PREFORMATTED.split(ICONS.sub("", text))
+        parts[::2] = (re.sub(r"\s*\n\s*", "\n", part) for part in parts[::2])
+        path.write_text("".join(parts), encoding="utf-8")
+    (shown,) = icons
+    script = f'document.body.insertAdjacentHTML("afterbegin", {json.dumps(shown)});\n'
+    (html / "_static" / "icons.js").write_text(script, encoding="utf-8")
     for path in (html / "_downloads").rglob("*.json"):
         path.write_text(json.dumps(json.loads(path.read_text(encoding="utf-8")), separators=(",", ":")), "utf-8")
 

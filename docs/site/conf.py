@@ -21,7 +21,7 @@ html_theme = "furo"
 html_title = "OpTCP"
 html_static_path = ["static"]
 html_css_files = ["site.css"]
-html_js_files = [("summaries.js", {"defer": "defer"}), ("site.js", {"defer": "defer"})]
+html_js_files = [(name, {"defer": "defer"}) for name in ("icons.js", "summaries.js", "site.js")]
 html_copy_source = False
 html_show_copyright = False
 # A page that is opened as a file may not fetch others; site.js shows the beginnings of pages that build.py collects.
@@ -29,11 +29,15 @@ html_show_search_summary = False
 
 
 def setup(app: Sphinx) -> None:
-    """Have menus open at the current section only: with all of them every page would be twice as large."""
+    """Have menus open at the current section only: with all of them every page would be twice as large.
 
-    def closed(_: Sphinx, __: str, ___: str, context: dict[str, Any], ____: object) -> None:
+    The page of names lists its many parts, so that menus need not.
+    """
+
+    def closed(_: Sphinx, page: str, __: str, context: dict[str, Any], ___: object) -> None:
+        depth = {"maxdepth": 1} if page.startswith("reference/names") else {}
         if full := context.get("toctree"):
-            context["toctree"] = lambda **options: full(**{**options, "collapse": True})
+            context["toctree"] = lambda **options: full(**{**options, "collapse": True, **depth})
 
     app.connect("html-page-context", closed, priority=1)
 

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import optcp
-from optcp import _core
-from optcp.cli import listing
+from optcp import _core, catalogue
 from optcp.cli.main import cli
 
 if TYPE_CHECKING:
@@ -45,7 +44,7 @@ def commands() -> tuple[str, int]:
 
 def names() -> tuple[str, int]:
     """Return the output of ``optcp list``, one chapter per family."""
-    families = listing.families()
+    families = catalogue.families()
     lines = ["# Names", "", "Everything that scenario files and commands can name, as `optcp list` prints it.", ""]
     lines += table(
         ("family", "names"),
@@ -65,7 +64,7 @@ def names() -> tuple[str, int]:
 def profiles() -> list[str]:
     """The choices of each profile, a part each."""
     lines: list[str] = []
-    for line in listing.profile_lines():
+    for line in catalogue.profile_lines():
         if not line.startswith(" "):
             lines += ["```", "", f"### {line.partition(':')[0]}", "", "```text"]
         lines.append(line)

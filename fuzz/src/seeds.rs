@@ -25,7 +25,7 @@ const SCENARIOS: [&str; 6] = [
 
 static SHIPPED: LazyLock<Vec<(String, String)>> = LazyLock::new(|| {
     let text = |(name, bytes)| (name, String::from_utf8(bytes).expect("scenarios are text"));
-    SCENARIOS.into_iter().flat_map(files).map(text).collect()
+    scenarios().map(text).collect()
 });
 
 /// Returns the text of a shipped scenario, or of an arbitrary one if the name is unknown.
@@ -38,12 +38,17 @@ pub fn shipped(name: &str) -> &'static str {
 pub fn of(target: Target) -> Vec<Vec<u8>> {
     let corpus = format!("fuzz/corpus/{}", target.name());
     let more = match target {
-        Target::Scenario => [&SCENARIOS[..], &["crates/scenario/tests/bad"]].concat(),
-        Target::Packetdrill => vec!["tests/packetdrill"],
+        Target::Scenario => scenarios().chain(files("crates/scenario/tests/bad")).collect(),
+        Target::Packetdrill => files("tests/packetdrill"),
         Target::Overrides | Target::Conformance | Target::Parquet => Vec::new(),
     };
-    let all = std::iter::once(corpus.as_str()).chain(more).flat_map(files);
-    all.map(|(_, bytes)| bytes).collect()
+    files(&corpus).into_iter().chain(more).map(|(_, bytes)| bytes).collect()
+}
+
+/// Returns the shipped scenarios, without the Python modules of the same folders.
+fn scenarios() -> impl Iterator<Item = (String, Vec<u8>)> {
+    let found = SCENARIOS.into_iter().flat_map(files);
+    found.filter(|(name, _)| Path::new(name).extension().is_some_and(|kind| kind == "toml"))
 }
 
 /// Returns the name and content of every file below a directory.

@@ -4,6 +4,7 @@ Names ending in ``_s`` are float seconds, names ending in ``_ps`` integer picose
 per second. A run depends only on scenario, seed and version.
 """
 
+import os
 from typing import Any, Self, final
 
 import numpy as np
@@ -17,6 +18,7 @@ __all__ = [
     "CongestionControl",
     "Delivery",
     "Dumbbell",
+    "Emulation",
     "FlowState",
     "Graph",
     "LiveRun",
@@ -39,6 +41,7 @@ __all__ = [
     "run_block",
     "run_branches",
     "schema",
+    "store_run",
     "version",
     "write_parquet",
     "write_pcapng",
@@ -183,7 +186,7 @@ class FlowState:
 
     @property
     def state(self) -> str:
-        """Stage: "waiting" before the first segment, "active" or "finished"."""
+        """Stage: "waiting" before the first segment, "active", "finished" or "aborted"."""
 
     @property
     def phase(self) -> str:
@@ -348,6 +351,42 @@ class Delivery:
         """0 without a recovery, 1 during a recovery, 2 after an RTO."""
 
 @final
+@final
+class Emulation:
+    """Run with real packets, in real time. Linux only.
+
+    The TCP flows between the given nodes do not start. They carry real packets in both directions instead.
+    """
+
+    def __new__(cls, scenario: Scenario, seed: int, nodes: list[str], *, waiting: bool = False) -> Emulation:
+        """Prepare a run. With ``waiting``, time passes only while all programs of the machine wait.
+
+        Raises :class:`optcp.InputError` if a flow between the nodes cannot carry real packets.
+        """
+
+    def flows(self) -> list[dict[str, Any]]:
+        """Return the flows: ``name``, ``group``, ``tcp``, ``from``, ``to``, ``start_ps``, ``bytes`` and ``mtu``."""
+
+    def run(
+        self,
+        taps: list[tuple[str, list[str], int]],
+        cancel: Cancel,
+        *,
+        capture: str | os.PathLike[str] | None = None,
+    ) -> tuple[Run, dict[str, Any]]:
+        """Execute the run, once.
+
+        Each tap is a node, its addresses, and the descriptor of an attached TUN device, non-blocking, which the run
+        closes. The run ends within 20 ms after ``cancel`` is set, with a result. ``capture`` is a file in pcapng format
+        to write. Other threads may use the interpreter meanwhile.
+
+        Returns the result and ``ended_s``, ``packets`` and ``refused`` (packets that left the simulation), and their
+        lateness ``median_s``, ``p999_s`` and ``max_s``.
+
+        Raises :class:`optcp.InputError` if a packet is for a node to which no flow leads, and :class:`OSError` if a
+        device cannot be read or written.
+        """
+
 class LiveRun:
     """Run in progress. Each method raises :class:`optcp.InputError` after the end of the run."""
 
@@ -574,6 +613,14 @@ def hurst(counts: NDArray[np.float64]) -> dict[str, float] | None:
 
     ``local_whittle`` is Robinson's estimate of 1995 over the n^0.65 lowest frequencies, and ``standard_error`` its
     asymptotic error. ``aggregated_variance`` is the estimate from the slope of a variance-time plot.
+    """
+
+def store_run(
+    axes: list[str], cell: tuple[str, list[float | str], Scenario], run: Run, root: str | os.PathLike[str]
+) -> str:
+    """Write the tables of one run below ``root``, as :func:`run_block` does, and return the path of the manifest.
+
+    Raises :class:`OSError` if a file cannot be written.
     """
 
 def write_parquet(columns: dict[str, NDArray[Any] | list[str]], metadata: dict[str, str]) -> bytes:

@@ -183,6 +183,15 @@ def compiled(function: object) -> Any:  # noqa: ANN401 - a method in the eyes of
     return Compiled(address, function)
 
 
+_refused: list[str] = []
+"""Why scenarios of this process may not run Python code; empty if they may."""
+
+
+def refuse(reason: str) -> None:
+    """Refuse congestion controls in Python in this process from now on, because its scenarios come from elsewhere."""
+    _refused.append(reason)
+
+
 def find(name: str, scenario: Path) -> tuple[type[CongestionControl], str]:
     """Return a class and the SHA-256 digest of its source.
 
@@ -196,8 +205,10 @@ def find(name: str, scenario: Path) -> tuple[type[CongestionControl], str]:
     Raises
     ------
     InputError
-        If there is no such class, or its module cannot be imported.
+        If there is no such class, its module cannot be imported, or this process refuses Python code.
     """
+    if _refused:
+        raise InputError(f"`{name}` is Python code, which is not run here: {_refused[0]}")
     module_name, _, class_name = name.rpartition(".")
     module = _module(module_name, scenario)
     found = getattr(module, class_name, None)

@@ -15,6 +15,8 @@ from optcp import ScenarioError
 from optcp.common import stored
 from optcp.constellation import beside, hypatia_network, recorded, tles
 from optcp.errors import InputError, RunFailed
+from optcp.flows import lists
+from optcp.flows import read as read_flows
 from optcp.papers.kept import LongRun
 from optcp.papers.model import Result
 from optcp.papers.sensitivity.result import Result as Sensitivity
@@ -115,6 +117,32 @@ def mahimahi(data):
     except ScenarioError as error:
         return named(path, error)
     assert all(step["changes"] for schedule in schedules for step in schedule["steps"])
+    return None
+
+
+def flow_list(data, name="flows.csv"):
+    """Read a list of flows of SMALL."""
+    path = written(name, data)
+    flows = f'[[flows]]\ngroup = "f"\nlist = "{name}"\npath = "shortest"\n'
+    listed = SMALL.replace('[[flows]]\ngroup = "f"\npath = ["A", "B"]\n', flows)
+    try:
+        load(written("flows.toml", listed.encode()))
+    except ScenarioError as error:
+        return named(path, error)
+    return None
+
+
+def captured(data):
+    """Read the flows of a capture or connection list, and the list of them."""
+    path = written("captured", data)
+    try:
+        flows = read_flows(path).flows
+    except InputError as error:
+        return named(path, error)
+    assert all(flow.size_bytes > 0 and flow.start_ps >= 0 for flow in flows)
+    early = [flow for flow in flows if flow.start_ps < 2**63]
+    again = lists.read("again.csv", lists.written(early)) if early else None
+    assert again is None or again.starts_ps == [flow.start_ps for flow in early]
     return None
 
 
@@ -299,6 +327,9 @@ TARGETS = {
     "topology": lambda data: topology(data, "net"),
     "matrix": matrix,
     "mahimahi": mahimahi,
+    "list": flow_list,
+    "parquet-list": functools.partial(flow_list, name="flows.parquet"),
+    "flows": captured,
     "passes": passes,
     "paths": paths,
     "tles": satellites,

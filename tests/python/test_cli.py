@@ -176,7 +176,7 @@ def test_run(optcp, world, snapshot, calls):
         "warning: only 3 seeds: intervals are wide, those of skewed values cover less than 95 %, and no difference can "
         "be significant; use `--runs 10` or more [few-seeds]\n"
     )
-    assert err == f"{few}3 runs\n3/3 runs, 0 s left\n"
+    assert err == f"3 runs\n3/3 runs, 0 s left\n{few}"
     folders = ["cells", "drops", "goodput", "load", "parts", "runs", "scalars", "study.json"]
     assert sorted(path.name for path in Path("out").iterdir()) == folders
 
@@ -186,7 +186,7 @@ def test_second_run_only_adds_missing_runs(optcp, world, calls):
     calls.clear()
     status, out, err = optcp("run", "world.toml", "--runs", "3", "--out", "out")
     assert (status, calls) == (0, [(3, 1)])
-    assert err.endswith("[few-seeds]\n3 runs, 2 finished before and reused\n1/1 run, 0 s left\n")
+    assert err.startswith("3 runs, 2 finished before and reused\n1/1 run, 0 s left\nwarning: only 3 seeds: ")
     assert "3 runs stored in out" in out
     status, out, _ = optcp("run", "world.toml", "--runs", "3", "--out", "out", "--dry-run")
     assert status == 0

@@ -124,13 +124,14 @@ def test_every_tcp_family_option_is_documented(program, choices):
 
 def test_every_scenario_key_is_documented(program):
     page, schema = text(SCENARIOS), program["schema"]
-    page += text("docs/details/optical-layer.md") + text("docs/details/switches.md")
+    details = ("applications", "mptcp", "optical-layer", "switches", "token-buckets")
+    page += "".join(text(f"docs/details/{name}.md") for name in details)
     mentioned = set(re.findall(r"`([a-z_]+)`", page))
     assert set(schema["properties"]) <= mentioned
     sections = {"NodesEntry": "nodes", "LinksEntry": "links", "FlowsEntry": "flows", "FailureEntry": "failures"}
-    sections |= {"TrafficEntry": "traffic", "RiskEntry": "risks"}
+    sections |= {"TrafficEntry": "traffic", "ApplicationEntry": "applications", "RiskEntry": "risks"}
     sections |= {"ProtectionEntry": "protection", "LossesEntry": "losses", "ObserveEntry": "observe"}
-    sections |= {"BundleEntry": "bundles", "BurstsEntry": "bursts", "SwitchEntry": "switches"}
+    sections |= {"BundleEntry": "bundles", "BurstsEntry": "bursts", "SwitchEntry": "switches", "BucketEntry": "buckets"}
     sections = {name: f"[[{section}]]" for name, section in sections.items()} | {
         "CoreTable": "[core]",
         "MeasureTable": "[measure]",
@@ -146,8 +147,16 @@ def test_every_scenario_key_is_documented(program):
         "HelloEntry": "[[protection]]",
         "CommandEntry": "[[protection]]",
         "FibreEntry": "[optical]",
+        "ObjectEntry": "[[applications]]",
     }
-    parts |= {"ReverseBursts": "[[bursts]]", "SizesTable": "sizes", "WriteEntry": "[[flows]]", "PairsTable": "pairs"}
+    parts |= {
+        "ReverseBursts": "[[bursts]]",
+        "BurstClassEntry": "[[bursts]]",
+        "SizesTable": "sizes",
+        "WriteEntry": "[[flows]]",
+        "PairsTable": "pairs",
+        "MultipathTable": "multipath",
+    }
     parts |= {"QueueTable": "queue", "VoqEntry": "[[voqs]]", "VoqReverse": "[[voqs]]"}
     parts |= {"ForwardingTable": "[forwarding]", "ForwardingEntry": "[forwarding]"}
     parts |= {"ScheduleEntry": "[[schedules]]", "ChangeEntry": "[[schedules]]", "GeneratorEntry": "generator"}
@@ -302,8 +311,20 @@ def test_the_readme_lists_every_paper_and_how_many():
     assert set(names()) <= set(re.findall(r"docs/results/([a-z]+)\.md", text("README.md")))
 
 
+def test_the_readme_counts_the_comparisons_of_the_evidence():
+    line = after("docs/details/tcp-evidence-details.md", "* Comparisons with figures from outside:")
+    number, *counts = map(int, re.findall(r"\d+", line))
+    agree, near, differ = (sharp + wide for sharp, wide in zip(counts[:3], counts[3:], strict=True))
+    assert number == agree + near + differ
+    stated = f"of {number} comparisons, {agree} agree, {near} are near and {differ} differ"
+    assert stated in text("README.md")
+    assert f"{number} comparisons with" in text("docs/details/index.md")
+
+
 def test_every_catalogue_name_is_in_reference(program):
-    pages = "".join(text(page) for page in (SCENARIOS, "docs/reference/tcp.md", "docs/reference/routing.md"))
+    details = ("docs/details/applications.md", "docs/details/token-buckets.md")
+    named = (SCENARIOS, "docs/reference/tcp.md", "docs/reference/routing.md", *details)
+    pages = "".join(text(page) for page in named)
     missing = [
         item for item in program["catalogue"] if f"`{item['name']}`" not in pages and f'"{item["name"]}"' not in pages
     ]

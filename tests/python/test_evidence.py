@@ -182,8 +182,8 @@ def test_mechanism_without_external_evidence_is_marked(results):
     for (family, name), found in mechanisms.standing(lines).items():
         places = [
             f"`{family}` | `{name}`" in tables[0],
-            f"`{name}`, nothing else |" in tables[1],
-            f"`{name}`" in tables[2],
+            f"`{family}` | `{name}`, nothing else |" in tables[1],
+            f"`{family}` `{name}`" in tables[2],
         ]
         assert places.index(True) == ["outside", "here", "none"].index(found)
 

@@ -265,12 +265,20 @@ def test_baseline_changes(results, tmp_path, monkeypatch):
     del verdicts[row]
     verdicts[baseline.VALUE, "gone"] = "match"
     verdicts[baseline.UNPUBLISHED, ""] = "70"
+    digest = verdicts[baseline.DIGEST, ""]
+    assert digest == result.provenance["metrics_sha256"]
+    verdicts[baseline.DIGEST, ""] = "00"
     assert baseline.changes(known, result) == [
         f"gmpls/table3, {claim[1]}: {verdicts[claim]} in the baseline, now {right}",
+        f"gmpls/table3, metrics_sha256: 00 in the baseline, now {digest}",
         "gmpls/table3, unpublished values: 70 in the baseline, now 0",
         "gmpls/table3, gone: match in the baseline, now absent",
         f"gmpls/table3, {row[1]}: absent in the baseline, now {result.rows[3].verdict}",
     ]
+    del verdicts[baseline.DIGEST, ""]
+    assert not [line for line in baseline.changes(known, result) if "metrics_sha256" in line], (
+        "not stored, not compared"
+    )
     before = file.read_text()
     baseline.renew([result])
     assert file.read_text() == before

@@ -37,6 +37,8 @@ COMMANDS = (
     ("export", "study", "--format", "parquet"),
     ("export", "study", "--format", "pcapng"),
     ("export", "study", "--format", "ns2"),
+    ("export", "study", "--format", "perfetto"),
+    ("export", "study", "--format", "qlog"),
 )
 PLACES = 12
 """Number of bits that are flipped in each file, one at a time."""

@@ -146,6 +146,8 @@ def test_a_link_in_place_of_one_file_is_refused(study, whole):
         ("export", ["export", "study", "--format", "csv"]),
         ("export", ["export", "study", "--format", "pcapng"]),
         ("export", ["export", "study", "--format", "ns2"]),
+        ("export", ["export", "study", "--format", "perfetto"]),
+        ("export", ["export", "study", "--format", "qlog"]),
         ("plots", ["plot", "study", "--y", "goodput_bps"]),
         ("plots", ["trace", "study", "--cell", "delay=1 ms", "--seed", "1"]),
         ("report", ["report", "study"]),

@@ -3,16 +3,17 @@
 import csv
 import json
 import re
+from dataclasses import fields
 
 import pytest
 
 from optcp.outage import study
 from optcp.outage.asked import OutageQuery
-from optcp.outage.assumed import SETTINGS, Assumed
+from optcp.outage.assumed import CHOICES, SETTINGS, Assumed
 from optcp.outage.capacity import spare_of
 from optcp.outage.network import Network
 from optcp.outage.result import WORST, Result, grid_of
-from optcp.outage.world import Assumptions, World
+from optcp.outage.world import Assumptions, World, matrix_of
 from optcp.plots import outage_pdf
 from optcp.study import StudyResult
 
@@ -60,6 +61,17 @@ def test_own_network_from_end_to_end(optcp, ring):
         assert (row["n"], row["ci95"]) == (4, [None, None]), "four failures are too few for an interval"
         listed = [item["lost_mb"] for item in found["costs"] if item["mechanism"] == mechanism]
         assert listed == pytest.approx([cost.total_mb for cost in of])
+    units = {row["metric"]: row["unit"] for row in found["rows"]}
+    assert all(units.values())
+    ends = {
+        "lost_mb": "MB",
+        "hit_pct": "%",
+        "outage_p50_ms": "ms",
+        "unfinished": "flows",
+        "nines_tcp": "1",
+        "spare_x": "1",
+    }
+    assert ends.items() <= units.items()
     assert values["none", "network_p50_ms"]["value"] > 100 > values["1+1", "network_p50_ms"]["value"]
     spare = spare_of(asked.network, asked.assumed.world, [event.name for event in asked.events])
     assert values["1+1", "spare_x"]["value"] == pytest.approx(spare["1+1"].spare)
@@ -112,6 +124,8 @@ def test_added_mechanism_reuses_runs_and_gravity_warns(optcp, ring):
         (["ring.gml", "--set", "peak=2"], "expected a number above 0 to 1"),
         (["ring.gml", "--set", "hosts_seed=1.5"], "expected a whole number from 0"),
         (["ring.gml", "--set", "sizes=hadop"], "did you mean 'hadoop'?"),
+        (["ring.gml", "--set", "circuits=line"], "did you mean 'line-rate'?"),
+        (["ring.gml", "--mechanism", "local", "--set", "circuits=line-rate"], "such as --mechanism 1+1"),
         (["ring.gml", "--set", "flow_mbps=0.0001"], "raise flow_mbps"),
         (["ring.gml", "--demands", "bad.csv"], "`bad.csv`, line 2: expected `from,to,weight`"),
         (["ring.gml", "--demands", "foreign.csv"], "`foreign.csv`, line 1: column `to`: no node 'Z' in ring.gml"),
@@ -135,11 +149,29 @@ def test_bad_input_is_status_2_and_writes_nothing(optcp, ring, arguments, said):
 
 
 def test_every_assumption_can_be_set_and_is_described():
-    assert set(SETTINGS) | {"sizes"} == {*Assumptions.names(), "detection_ms", "cuts_a_1000_km"}
+    assert set(SETTINGS) | set(CHOICES) == {one.name for one in fields(Assumed)}
+    assert all(getattr(Assumed(), name) == values[0] for name, (values, _) in CHOICES.items())
     defaults = Assumed()
     assert all(item.read(str(getattr(defaults, name))) == getattr(defaults, name) for name, item in SETTINGS.items())
     # A long detection time extends the window.
     assert Assumed.read({"detection_ms": "3000"}).world.window_s == 13
+
+
+def test_circuits_have_a_share_of_the_link_or_its_whole_rate(ring):
+    """Links of 100 Mb/s. Two demands of 30 Mb/s each share the link A-B, so that its peak is 60 Mb/s."""
+    (ring / "two.csv").write_text("A,B,1\nA,C,1\n")
+    for circuits, mbps in (("reserved", 50), ("line-rate", 100)):
+        asked = OutageQuery.of("ring.gml", "two.csv", ["1+1", "none"], settings={"circuits": circuits})
+        (ring / "matrix.csv").write_text(matrix_of(asked.network))
+        links = grid_of(asked, "matrix.csv").branches[0].resolved["links"]
+        rates = [one["forward"]["rate_bps"] for one in links if one["name"].startswith("reserved")]
+        assert set(rates) == {mbps * 1e6}
+        # The share is an assumption like others: a result without it is not understood.
+        assert ("circuits", circuits, False) in [(one["name"], one["value"], one["default"]) for one in asked.listed()]
+    unset = [one.message for one in OutageQuery.of("ring.gml", "two.csv", ["1+1"]).default_assumptions()]
+    assert any(text.startswith("circuits = reserved (default)") for text in unset)
+    unused = OutageQuery.of("ring.gml", "two.csv", ["none"]).listed()
+    assert "circuits" not in {one["name"] for one in unused}
 
 
 def test_scenarios_have_given_demands(ring):

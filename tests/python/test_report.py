@@ -4,6 +4,7 @@ import json
 import re
 import shutil
 import zlib
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import pytest
@@ -15,7 +16,9 @@ from optcp.papers import results
 from optcp.papers.model import Claim, Result, Row
 from optcp.papers.results import exhibits
 from optcp.plots import figures
-from optcp.report import build, sentences
+from optcp.report import build, sentences, worlds
+from optcp.scenarios.shipped import find
+from optcp.study import Grid
 
 
 @pytest.fixture(scope="module")
@@ -26,6 +29,20 @@ def page(results_directory):
 def test_every_metric_has_a_sentence():
     assert set(sentences.TEMPLATES) == {metric["name"] for metric in _core.metrics()}
     assert doctest.testmod(sentences).failed == 0
+
+
+def test_cells_with_many_common_keys_are_listed_instead_of_swept():
+    # Forty keys with two values each would have 2^40 combinations.
+    cells = [{f"parameters.p{number}": value for number in range(40)} for value in (1, 2)]
+    scenario = _core.Scenario.load(str(find("ring")))
+    branches = Grid.of_cells(scenario, [{"title": "a"}, {"title": "b"}], {}, title="two").branches
+    branches = tuple(replace(branch, key=cell) for branch, cell in zip(branches, map(texts, cells), strict=True))
+    text = worlds.toml(Grid("two", branches), "first")
+    assert text.startswith("# The first of 2 parameter combinations:")
+
+
+def texts(cell):
+    return {key: str(value) for key, value in cell.items()}
 
 
 class Tags(HTMLParser):

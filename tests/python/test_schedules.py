@@ -59,6 +59,11 @@ def test_band_shows_state_between_changes():
     }
 
 
+def test_loss_is_none_before_its_first_change():
+    lossy = '[[schedules]]\nchanges = [{ at = "5 ms", link = ["a", "core"], loss = 0.02 }]\n'
+    assert bands(WORLD + lossy, 0, 8) == {"a->core and 1 more": [(0, 5, "loss 0 %"), (5, 8, "loss 2 %")]}
+
+
 def test_ports_with_equal_changes_share_a_band():
     once = """
 [[schedules]]

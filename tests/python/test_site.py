@@ -13,8 +13,7 @@ from pathlib import Path, PurePosixPath
 
 import pytest
 
-from optcp import _core
-from optcp.cli import listing
+from optcp import _core, catalogue
 from optcp.cli.main import cli
 
 # TopoHub does not close the files that it reads.
@@ -120,7 +119,7 @@ def test_the_reference_has_every_command_name_and_table(pages, site):
              for source in pages.reference.PAGES}  # fmt: skip
     for verb in cli.commands:
         assert f"Usage: optcp {verb} " in whole["docs/reference/commands.md"]
-    for family, members in listing.families().items():
+    for family, members in catalogue.families().items():
         for name, _ in members:
             assert f"| `{name}` | " in whole["docs/reference/names.md"], (family, name)
     for load in json.loads(_core.schema())["$defs"].values():

@@ -10,7 +10,8 @@ from pathlib import Path
 import click
 import pytest
 
-from optcp.cli import completion, listing
+from optcp import catalogue
+from optcp.cli import completion
 from optcp.cli.main import SECTIONS, cli
 from optcp.papers import registry
 from optcp.scenarios.shipped import SCHEMA, scenarios
@@ -206,7 +207,7 @@ def test_shell_completion_offers_matching_names(tmp_path, words, expected):
 
 def test_names_for_shells_are_those_of_the_program():
     assert set(completion.exhibits()) == {*registry.exhibits(), *registry.names()}
-    assert set(completion.families()) == {*listing.families(), *listing.collections()}
+    assert set(completion.families()) == {*catalogue.families(), *catalogue.collections()}
 
 
 @pytest.fixture

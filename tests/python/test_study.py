@@ -10,11 +10,11 @@ from rich.console import Console
 
 from conftest import WORLD
 from optcp import Scenario, _core
-from optcp.errors import Interrupted, RunFailed
+from optcp.errors import InputError, Interrupted, RunFailed
 from optcp.scenarios.run import FreshRun
 from optcp.study import Grid, Store, Study, execute
 from optcp.study.progress import Bar, Lines, for_console
-from optcp.study.runner import directory
+from optcp.study.runner import directory, run_missing
 
 DELAYS = ["5 ms", "10 ms", "20 ms"]
 
@@ -31,6 +31,12 @@ def scenario(tmp_path):
 
 def grid(path, delays=DELAYS, **options):
     return Grid.grid(path, {}, {"parameters.delay": delays}, **options)
+
+
+def opened(study, root, **options):
+    store = Store(root)
+    store.open(study, **options)
+    return store
 
 
 def digests(done):
@@ -121,13 +127,33 @@ def test_stored_runs_read_back_as_they_were(scenario, tmp_path, silent):
             np.testing.assert_equal(stored[name].to_numpy(), fresh[name].to_numpy())
 
 
+@pytest.mark.parametrize("force", [False, True])
+def test_a_study_that_another_process_has_just_created_is_joined(scenario, tmp_path, silent, monkeypatch, force):
+    study, root = grid(scenario()), tmp_path / "study"
+    found = Store.refuse_old
+
+    def meanwhile(self, instead):
+        monkeypatch.setattr(Store, "refuse_old", found)
+        run_missing([(Study(study, seeds=2), opened(study, root))], 1, silent)
+        found(self, instead)
+
+    monkeypatch.setattr(Store, "refuse_old", meanwhile)
+    assert opened(study, root, force=force).has(study.branches[0], 2)
+
+
+def test_folders_that_belong_to_no_study_are_refused(scenario, tmp_path):
+    (tmp_path / "cells").mkdir()
+    (tmp_path / "cells" / "mine.txt").touch()
+    with pytest.raises(InputError, match="the folder cells does not belong to a study"):
+        opened(grid(scenario()), tmp_path)
+
+
 def test_a_failed_run_says_which_and_keeps_the_others(scenario, tmp_path, silent, comes_apart):
     study = grid(scenario())
     comes_apart(2)
     with pytest.raises(RunFailed, match="world, seed 2: the world came apart"):
         execute([Study(study, seeds=4)], tmp_path / "runs", 1, silent)
-    store = Store(directory(tmp_path / "runs", study))
-    store.open(study)
+    store = opened(study, directory(tmp_path / "runs", study))
     assert store.has(study.branches[0], 1)
     assert not store.has(study.branches[0], 2)
     assert silent.stopped == 1

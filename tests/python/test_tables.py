@@ -67,11 +67,11 @@ def test_table_has_full_width_without_terminal():
 def test_papers_runs_are_omitted_if_unknown():
     assert size_text(lightpaths(15)) == "size quick: 1 seed (a), seed 1; the paper had 15 runs"
     assert size_text(lightpaths(None)) == "size quick: 1 seed (a), seed 1"
-    beyond = ["gmpls/aqm", "gmpls/every-scheme", "gmpls/layers", "das/mechanisms", "das/repairs"]
+    beyond = ["gmpls/aqm", "gmpls/every-scheme", "gmpls/layers", "gmpls/mesh", "das/mechanisms", "das/repairs"]
     beyond += ["obs/assembly", "obs/background", "obs/cut", "obs/emergent", "obs/today"]
     beyond += [f"lbas/{name}" for name in ("buffer", "choices", "failing", "inelastic", "mix", "row", "scale")]
     beyond += [f"lbas/{name}" for name in ("switch", "today", "trends")]
-    beyond += [id_ for id_ in exhibits() if id_.startswith(("outage/", "reconfigurable/", "leo/"))]
+    beyond += [id_ for id_ in exhibits() if id_.startswith(("buffers/", "outage/", "prr/", "reconfigurable/", "leo/"))]
     beyond += ["rdcn/reconfiguration", "rdcn/rules"]
     assert {id_ for id_, item in exhibits().items() if item.paper_runs is None} == set(beyond)
 

@@ -131,8 +131,8 @@ STILL = SECOND[:52] + " 0.00000000    0"
 @pytest.mark.parametrize(
     ("lines", "said"),
     [
-        ([], ": expected two-line elements of satellites"),
-        (["", "one", "two"], ": expected two-line elements of satellites"),
+        ([], ": expected two-line elements or OMMs of satellites"),
+        (["", "one", "two"], ": expected two-line elements or OMMs of satellites"),
         (["2 2", FIRST, SECOND], ", line 1: 2 planes of 2 satellites, and there are 1"),
         ([SECOND], ", line 1: line 2 of a TLE without line 1"),
         ([FIRST], ": it ends after line 1 of a TLE"),

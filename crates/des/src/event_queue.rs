@@ -38,6 +38,11 @@ impl EventQueue {
         self.heap.peek().map_or(Time::MAX, |first| first.0.time())
     }
 
+    /// Returns the pending events, in no particular order.
+    pub fn events(&self) -> impl Iterator<Item = Key> + use<'_> {
+        self.heap.iter().map(|Reverse(key)| *key)
+    }
+
     /// Returns all events, in no particular order.
     pub fn into_events(self) -> impl Iterator<Item = Key> {
         self.heap.into_iter().map(|Reverse(key)| key)

@@ -6,14 +6,18 @@ use std::sync::Arc;
 use optcp_des::Stream;
 use optcp_net::schedule::Schedule;
 use optcp_net::{
-    Action, Control, Crossbar, Hop, Jitter, Label, LabelTable, Loss, PortConfig, PortId, SelectorId,
+    Action, Control, Crossbar, FlowId, Hop, Jitter, Label, LabelTable, Loss, PortConfig, PortId,
+    SelectorId,
 };
 use optcp_optical::bundle::Bundle;
 use optcp_optical::burst::Assembler;
 use optcp_optical::switching::BurstCore;
 use optcp_tcp::Config;
+use optcp_tcp::multipath::MultipathConfig;
 use optcp_traffic::{PacketSize, Process};
-use optcp_units::{Codepoint, Duration, Time};
+use optcp_units::{Bytes, Codepoint, Duration, Time};
+
+use crate::{ApplicationsSpec, ExternalSpec};
 
 /// One TCP connection.
 #[derive(Clone, Debug, PartialEq)]
@@ -38,6 +42,22 @@ pub struct FlowSpec {
     pub notified_by: Option<PortId>,
 }
 
+/// Connection over several subflows, which are consecutive flows with equal parameters. The connection has the data: its
+/// subflows have neither `segments` nor `writes`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ConnectionSpec {
+    /// First subflow.
+    pub first: FlowId,
+    /// Number of subflows.
+    pub subflows: usize,
+    /// Parameters.
+    pub config: MultipathConfig,
+    /// Number of full segments to transfer; `None` for a long-lived connection.
+    pub segments: Option<u32>,
+    /// Data that the application writes after the start: time and number of segments.
+    pub writes: Vec<(Time, u32)>,
+}
+
 /// Source of datagrams without congestion control.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DatagramSpec {
@@ -51,6 +71,8 @@ pub struct DatagramSpec {
     pub start: Time,
     /// End time; no packet is sent at this time or later.
     pub until: Time,
+    /// Data to send, without headers; the last packet has the rest. `None`: unlimited.
+    pub bytes: Option<u64>,
     /// Label of packets when they enter the network.
     pub data: Label,
     /// ECN codepoint: whether queues may mark the packets.
@@ -112,8 +134,15 @@ pub struct Blueprint {
     pub schedules: Vec<Schedule>,
     /// Flows by number.
     pub flows: Vec<FlowSpec>,
+    /// Applications, which write to some of the flows.
+    pub applications: ApplicationsSpec,
     /// Sources of datagrams. Their flow numbers follow the numbers of `flows`.
     pub datagrams: Vec<DatagramSpec>,
+    /// Sources of packets from outside the simulation ([`crate::Simulation::inject`]). Their flow numbers follow the
+    /// sources of datagrams.
+    pub externals: Vec<ExternalSpec>,
+    /// Connections over several flows. Their flow numbers, in records, follow all sources.
+    pub connections: Vec<ConnectionSpec>,
     /// Ports for which tallies are kept as well as packet counts ([`crate::Simulation::port_tallies`]).
     pub tallied: Vec<PortId>,
     /// Control actions in ascending order of time.
@@ -130,12 +159,47 @@ impl Blueprint {
         self.tallied = ports.filter(|port| !assembled.contains(port)).collect();
     }
 
+    /// Returns the number of sources of datagrams and of external packets.
+    pub(crate) fn sources(&self) -> usize {
+        self.datagrams.len() + self.externals.len()
+    }
+
+    /// Returns the connections over several flows with their flow numbers.
+    pub(crate) fn connections(&self) -> impl Iterator<Item = (FlowId, &ConnectionSpec)> {
+        let before = self.flows.len() + self.sources();
+        FlowId::all().skip(before).zip(&self.connections)
+    }
+
+    /// Returns whether a flow is a subflow other than the first.
+    pub(crate) fn joins(&self, flow: FlowId) -> bool {
+        let place = |connection: &ConnectionSpec| {
+            flow.index()
+                .checked_sub(connection.first.index())
+                .filter(|&at| at < connection.subflows)
+        };
+        self.connections.iter().find_map(place).is_some_and(|place| place > 0)
+    }
+
+    /// Returns flow number, start, segment size and number of segments of each flow and each connection. Flows of
+    /// applications carry operations, and are no transfers.
+    pub(crate) fn transfers(&self) -> impl Iterator<Item = (FlowId, Time, Bytes, Option<u32>)> {
+        let of = |id, spec: &FlowSpec, segments| (id, spec.start, spec.config.mss, segments);
+        let written = self.applications.has(self.flows.len());
+        let flows = FlowId::all().zip(&self.flows).zip(written);
+        let flows = flows.filter(|(_, written)| !written);
+        let flows = flows.map(move |((id, spec), _)| of(id, spec, spec.segments));
+        flows.chain(self.connections().map(move |(id, connection)| {
+            of(id, &self.flows[connection.first.index()], connection.segments)
+        }))
+    }
+
     /// Returns whether a port makes decisions only at a packet's departure: its departure time,
-    /// copies, corruption, or overtaking.
+    /// copies, corruption, or overtaking. Token buckets need the time of each packet.
     pub(crate) fn needs_stepping(&self, port: PortId) -> bool {
         let (config, losses) = &self.ports[port.index()];
         config.jitter.as_ref().is_some_and(Jitter::overtakes)
             || config.decides_on_departure()
+            || !config.buckets.is_empty()
             || !losses.iter().all(Loss::is_before_queue)
     }
 
@@ -168,7 +232,10 @@ impl Blueprint {
     pub fn shared_until(&self, other: &Blueprint) -> Time {
         let alike = self.ports.len() == other.ports.len()
             && self.flows == other.flows
+            && self.applications == other.applications
             && self.datagrams == other.datagrams
+            && self.externals == other.externals
+            && self.connections == other.connections
             && self.bundles == other.bundles
             && self.assemblers == other.assemblers
             && self.core == other.core
@@ -204,7 +271,8 @@ impl Blueprint {
     fn same_forwarding(&self, other: &Blueprint, controls: &[Control]) -> bool {
         let flows = self.flows.iter().flat_map(|flow| [flow.data, flow.acks]);
         let datagrams = self.datagrams.iter().map(|source| source.data);
-        let mut pending: Vec<Label> = flows.chain(datagrams).collect();
+        let externals = self.externals.iter().map(|source| source.label);
+        let mut pending: Vec<Label> = flows.chain(datagrams).chain(externals).collect();
         let mut seen = BTreeSet::new();
         while let Some(label) = pending.pop() {
             if !seen.insert(label) {

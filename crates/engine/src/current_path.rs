@@ -1,6 +1,6 @@
 //! Path that packets of a flow would take if the network did not change.
 
-use optcp_net::{FlowId, Hop, INITIAL_TTL, PortId};
+use optcp_net::{FlowId, Hop, INITIAL_TTL, PortId, multipath};
 
 use crate::model::Model;
 
@@ -9,11 +9,12 @@ impl<O> Model<O> {
     /// and at a queue that no path serves. A bundle stands for the first link that it may choose. Of two copies, the one
     /// that the selector accepts counts.
     pub(crate) fn current_path(&self, flow: FlowId, acks: bool) -> Vec<PortId> {
-        let entry = match acks {
-            false => self.senders[flow.index()].data,
-            true => self.receivers[flow.index()].acks,
+        let (sending, receiving) = (&self.senders[flow.index()], &self.receivers[flow.index()]);
+        let (entry, label) = match acks {
+            false => (sending.data, sending.sender.flow_label()),
+            true => (receiving.acks, receiving.receiver.flow_label()),
         };
-        let key = self.labels.key(flow, acks);
+        let key = multipath::labelled(self.labels.key(flow, acks), label);
         let mut longest = Vec::new();
         // Copies are alternatives, of which the first is visited first.
         let mut pending = vec![(entry, Vec::new())];

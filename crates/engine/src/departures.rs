@@ -44,7 +44,7 @@ fn follow<O: Observer>(
         Admission::Sending(transmission) => event_queue.push(end(id, transmission)),
         Admission::Dropped(reason) => return model.lose(id, packet, reason),
     }
-    model.record(Record::Accepted { port: id, packet });
+    model.record(Record::Accepted { port: id, packet: port.accepted(packet) });
     record_fates(port, model, id);
     if model.observer.watches(id) {
         record_queue(port, model, id);
@@ -103,7 +103,7 @@ pub(crate) fn released<O: Observer>(
     }
 }
 
-/// Records the packets that the queue discipline has marked or dropped since the last call.
+/// Records the packets that the queue discipline has marked, trimmed or dropped since the last call.
 #[inline]
 fn record_fates<O: Observer>(port: &mut Port, model: &mut Model<O>, id: PortId) {
     if !port.has_fates() {
@@ -112,6 +112,7 @@ fn record_fates<O: Observer>(port: &mut Port, model: &mut Model<O>, id: PortId) 
     for (packet, fate) in port.fates() {
         match fate {
             Fate::Marked => model.mark(id, packet),
+            Fate::Trimmed => model.record(Record::Trimmed { port: id, packet }),
             Fate::Dropped(reason) => model.lose(id, packet, reason),
         }
     }

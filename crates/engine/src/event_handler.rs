@@ -23,6 +23,25 @@ pub(crate) trait EventHandler {
     /// Sends all segments that a sender may send after `cause`.
     fn drain_sender<O: Observer>(&mut self, model: &mut Model<O>, id: FlowId, cause: Cause);
 
+    /// Sends all segments that the subflows of a connection may send after `cause` at the subflow `id`.
+    fn drain_connection<O: Observer>(
+        &mut self,
+        model: &mut Model<O>,
+        number: usize,
+        id: FlowId,
+        cause: Cause,
+    ) {
+        let event = model.event;
+        model.open_subflows(number, id);
+        while let Some(packet) = model.next_of_connection(number, id) {
+            self.emit(model, packet);
+            model.event = event;
+        }
+        for flow in model.record_subflows(number, cause) {
+            model.senders[flow.index()].schedule(flow, self.event_queue());
+        }
+    }
+
     /// Handles a timer event of a sender. The event may be obsolete.
     fn sender_timer<O: Observer>(&mut self, model: &mut Model<O>, id: FlowId);
 
@@ -50,8 +69,12 @@ pub(crate) trait EventHandler {
             }
             TimerEvent::Write => {
                 let segments = key.ordinal() - TimerEvent::Write as u32;
-                model.senders[id.index()].sender.supply(segments);
+                model.supply(id, segments);
                 self.drain_sender(model, id, Cause::Start);
+            }
+            TimerEvent::Step => {
+                let written = model.take_step(self.event_queue());
+                self.send_written(model, written);
             }
             TimerEvent::Sender => self.sender_timer(model, id),
             TimerEvent::Receiver => self.receiver_timer(model, id),
@@ -69,8 +92,8 @@ pub(crate) trait EventHandler {
                 }
             }
             TimerEvent::Burst => {
-                if let Some(assembler) = model.due_assembler(key) {
-                    self.send_burst(model, assembler);
+                while let Some((assembler, class)) = model.due_assembler(key) {
+                    self.send_burst(model, assembler, class);
                 }
             }
             TimerEvent::BurstContinues => {
@@ -78,6 +101,13 @@ pub(crate) trait EventHandler {
                 let passage = model.advance_burst(assembler, number);
                 self.follow(model, assembler, passage);
             }
+        }
+    }
+
+    /// Sends what applications have written.
+    fn send_written<O: Observer>(&mut self, model: &mut Model<O>, written: Vec<FlowId>) {
+        for flow in written {
+            self.drain_sender(model, flow, Cause::Start);
         }
     }
 
@@ -99,13 +129,13 @@ pub(crate) trait EventHandler {
         match model.gather(assembler, packet) {
             Gathered::Waits => {}
             Gathered::Until(due) => self.event_queue().push(model.burst_key(assembler, due)),
-            Gathered::Full => self.send_burst(model, assembler),
+            Gathered::Full(class) => self.send_burst(model, assembler, class),
         }
     }
 
-    /// Sends the burst that an assembler has collected.
-    fn send_burst<O: Observer>(&mut self, model: &mut Model<O>, assembler: u32) {
-        for passage in model.send_burst(assembler) {
+    /// Sends the burst of a class that an assembler has collected.
+    fn send_burst<O: Observer>(&mut self, model: &mut Model<O>, assembler: u32, class: u8) {
+        for passage in model.send_burst(assembler, class) {
             self.follow(model, assembler, passage);
         }
     }

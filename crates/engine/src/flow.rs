@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use optcp_net::{FlowId, Label, Packet, PortId};
-use optcp_tcp::{Ack, Config, Receiver, Sender, Seq};
+use optcp_tcp::{Ack, Config, Receiver, Sender, Seq, Transmission};
 use optcp_units::{Bytes, Duration, Time};
 
 use crate::in_flight::InFlightStore;
@@ -18,6 +18,8 @@ pub(crate) struct SendingEnd {
     pub(crate) notified_by: Option<PortId>,
     /// Time of the sender's entry in the event queue, never after the deadline. Older entries are obsolete.
     pub(crate) timer_entry: Time,
+    /// `true`: it is a subflow, and sends the data of a connection.
+    pub(crate) is_subflow: bool,
 }
 
 impl SendingEnd {
@@ -34,7 +36,23 @@ impl SendingEnd {
             data: spec.data,
             notified_by: spec.notified_by,
             timer_entry: Time::MAX,
+            is_subflow: false,
         }
+    }
+
+    /// Returns the packet that carries a segment.
+    #[inline]
+    pub(crate) fn close(&self, id: FlowId, segment: &Transmission) -> Packet {
+        let (seq, size) = (segment.seq.number(), wire(segment.size));
+        Packet::data(id, self.data, seq, size, segment.stamp)
+            .labelled(self.sender.flow_label())
+            .saying(segment.marking)
+    }
+
+    /// Makes it a subflow, which sends the data of a connection.
+    pub(crate) fn become_subflow(&mut self) {
+        self.is_subflow = true;
+        self.sender.set_supplied(false);
     }
 }
 
@@ -43,8 +61,14 @@ impl SendingEnd {
 pub(crate) struct ReceivingEnd {
     pub(crate) receiver: Receiver,
     pub(crate) acks: Label,
+    /// Whether an application reacts to arrivals.
+    pub(crate) is_read: bool,
+    /// Time at which data became in order for the last time.
+    pub(crate) last_progress: Time,
     /// Size of an ACK whose only option is a timestamp.
     plain_ack: u16,
+    /// Shorter segments than this were trimmed; zero if the flow is not trimmed.
+    full: u16,
     /// Time of the receiver's entry in the event queue, as in [`SendingEnd`].
     pub(crate) timer_entry: Time,
     config: Arc<Config>,
@@ -60,10 +84,19 @@ impl ReceivingEnd {
         ReceivingEnd {
             receiver,
             acks: spec.acks,
+            is_read: false,
+            last_progress: Time::ZERO,
             plain_ack: wire(config.ack_wire_size(&Ack::cumulative(Seq::ZERO))),
+            full: if config.trims() { wire(config.segment_wire_size()) } else { 0 },
             timer_entry: Time::MAX,
             config,
         }
+    }
+
+    /// Returns whether a data segment of this size was trimmed. A SYN has no data to cut.
+    #[inline]
+    pub(crate) fn is_trimmed(&self, seq: u32, size: u16) -> bool {
+        size < self.full && !(seq == 0 && self.config.handshake)
     }
 
     /// Returns a placeholder for a receiving end that another thread owns.
@@ -76,7 +109,13 @@ impl ReceivingEnd {
     /// Returns a placeholder for the sending end of the same flow.
     pub(crate) fn placeholder_of_other(&self) -> SendingEnd {
         let sender = Sender::new(Arc::clone(&self.config), Some(0), Duration::ZERO);
-        SendingEnd { sender, data: self.acks, notified_by: None, timer_entry: Time::MAX }
+        let data = self.acks;
+        SendingEnd { sender, data, notified_by: None, timer_entry: Time::MAX, is_subflow: false }
+    }
+
+    /// Returns the bytes of data in a full segment.
+    pub(crate) fn mss(&self) -> u64 {
+        self.config.mss.count()
     }
 
     /// Returns the size of a full segment on the wire.
@@ -93,19 +132,31 @@ impl ReceivingEnd {
 
     /// Returns the in-order data so far.
     pub(crate) fn delivered_bytes(&self) -> u64 {
-        let segments = self.receiver.next().number().saturating_sub(self.config.handshake.into());
-        u64::from(segments) * self.config.mss.count()
+        u64::from(self.delivered_segments()) * self.config.mss.count()
+    }
+
+    /// Returns the in-order data segments so far.
+    pub(crate) fn delivered_segments(&self) -> u32 {
+        self.receiver.next().number().saturating_sub(self.config.handshake.into())
+    }
+
+    /// Marks a data segment as the last of a message.
+    pub(crate) fn push_segment(&mut self, number: u32) {
+        self.receiver.push(Seq::new(number) + u32::from(self.config.handshake));
     }
 
     /// Returns the packet that carries an ACK.
     #[inline]
     pub(crate) fn close(&self, id: FlowId, ack: Ack, in_flight: &mut InFlightStore) -> Packet {
-        let (seq, marking) = (ack.seq.number(), ack.marking);
-        if ack.sack.is_none() && ack.stamp.is_none() && ack.counters.is_none() {
-            return Packet::ack(id, self.acks, seq, self.plain_ack, ack.echo).saying(marking);
+        let (seq, marking, label) = (ack.seq.number(), ack.marking, self.receiver.flow_label());
+        if ack.sack.is_none() && ack.stamp.is_none() && ack.counters.is_none() && ack.data.is_none()
+        {
+            let packet = Packet::ack(id, self.acks, seq, self.plain_ack, ack.echo);
+            return packet.labelled(label).saying(marking);
         }
         let size = wire(self.config.ack_wire_size(&ack));
-        Packet::ack_stored(id, self.acks, seq, size, in_flight.store_ack(ack)).saying(marking)
+        let packet = Packet::ack_stored(id, self.acks, seq, size, in_flight.store_ack(ack));
+        packet.labelled(label).saying(marking)
     }
 }
 

@@ -14,7 +14,16 @@ const PLACE_BITS: u32 = 28;
 /// Number of stripes that a number can address.
 pub(crate) const STRIPES: usize = 1 << (32 - PLACE_BITS);
 
-/// Store of ACK contents (beyond number and timestamp), send times of datagrams, and packets copied by bridges.
+/// Content of a datagram.
+#[derive(Clone, Debug)]
+pub(crate) struct Datagram {
+    /// Send time.
+    pub(crate) at: Time,
+    /// Bytes of an external packet.
+    pub(crate) bytes: Option<Arc<[u8]>>,
+}
+
+/// Store of ACK contents (beyond number and timestamp), datagrams, and packets copied by bridges.
 ///
 /// Each thread of a run writes to its own stripe. Any thread may remove an entry from any stripe.
 #[derive(Debug, Default)]
@@ -30,7 +39,7 @@ pub(crate) struct InFlightStore {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Stripe {
     acks: Slab<Ack>,
-    sent: Slab<Time>,
+    sent: Slab<Datagram>,
     copied: Slab<Copied>,
 }
 
@@ -48,10 +57,10 @@ impl InFlightStore {
         number(own, self.with(own, |stripe| stripe.acks.insert(ack)))
     }
 
-    /// Stores the send time of a datagram and returns its number.
-    pub(crate) fn store_send_time(&mut self, at: Time) -> u32 {
+    /// Stores a datagram and returns its number.
+    pub(crate) fn store_datagram(&mut self, datagram: Datagram) -> u32 {
         let own = self.own;
-        number(own, self.with(own, |stripe| stripe.sent.insert(at)))
+        number(own, self.with(own, |stripe| stripe.sent.insert(datagram)))
     }
 
     /// Removes and returns the ACK that a packet carries.
@@ -70,8 +79,8 @@ impl InFlightStore {
         Ack { marking: packet.marking(), ..ack }
     }
 
-    /// Removes and returns the send time of a datagram at its sink.
-    pub(crate) fn take_send_time(&mut self, packet: Packet) -> Option<Time> {
+    /// Removes and returns a datagram at its sink.
+    pub(crate) fn take_datagram(&mut self, packet: Packet) -> Option<Datagram> {
         let (stripe, place) = place(packet.stored_number()?);
         self.with(stripe, |stripe| stripe.sent.try_remove(place))
     }
@@ -97,8 +106,8 @@ impl InFlightStore {
             let ack = self.with(stripe, |stripe| stripe.acks[place]);
             self.store_ack(ack)
         } else {
-            let sent = self.with(stripe, |stripe| stripe.sent[place]);
-            self.store_send_time(sent)
+            let sent = self.with(stripe, |stripe| stripe.sent[place].clone());
+            self.store_datagram(sent)
         };
         let mut copy = packet;
         copy.options = options;

@@ -1,18 +1,22 @@
-//! Packet handling at endpoints and nodes, independent of the engine.
+//! State of a run and packet handling at nodes, independent of the engine.
 
 use optcp_des::Key;
-use optcp_net::{Action, BundleId, Crossbar, DropReason, FlowId, Hop, LabelTable, Packet, PortId};
+use optcp_net::{
+    Action, BundleId, Crossbar, DropReason, FlowId, Hop, LabelTable, MOST_FLOWS, Packet, PortId,
+};
 use optcp_optical::bundle::Bundle;
 use optcp_optical::burst::{Assembler, Gathered, Passage, Step};
 use optcp_optical::switching::BurstCore;
-use optcp_tcp::{Ack, Seq};
-use optcp_units::{Duration, Time};
+use optcp_units::Time;
 
+use crate::applications::Applications;
+use crate::connection::Multipath;
 use crate::copies::Loss;
 use crate::datagrams::Datagrams;
-use crate::flow::{ReceivingEnd, SendingEnd, wire};
+use crate::external::Delivery;
+use crate::flow::{ReceivingEnd, SendingEnd};
 use crate::in_flight::InFlightStore;
-use crate::observe::{Cause, Observer, Record};
+use crate::observe::{Observer, Record};
 use crate::resequencer::Resequencer;
 use crate::schedule_state::ScheduleState;
 use crate::{Blueprint, Counts};
@@ -37,12 +41,21 @@ pub(crate) struct Model<O> {
     /// Sending ends by flow, separate from the receiving ends.
     pub(crate) senders: Vec<SendingEnd>,
     pub(crate) receivers: Vec<ReceivingEnd>,
+    /// Applications, if any.
+    pub(crate) applications: Option<Box<Applications>>,
+    /// Entity of the first step of the applications.
+    pub(crate) first_step: u32,
+    pub(crate) connections: Vec<Multipath>,
+    /// Connection of each subflow, by flow; empty without connections.
+    pub(crate) connection_at: Vec<Option<u32>>,
     /// Data of packets in flight.
     pub(crate) in_flight: InFlightStore,
     /// State of shared queues and schedules.
     pub(crate) schedule_state: ScheduleState,
-    /// Sources of datagrams. Their flow numbers follow the numbers of the flows.
+    /// Sources of datagrams and of external packets. Their flow numbers follow the numbers of the flows.
     pub(crate) datagrams: Vec<Datagrams>,
+    /// External packets that have arrived and have not been taken yet.
+    pub(crate) deliveries: Vec<Delivery>,
     pub(crate) counts: Counts,
     pub(crate) observer: O,
 }
@@ -81,7 +94,25 @@ impl<O: Observer> Model<O> {
             crossbar.outputs().iter().for_each(|port| crossbar_at[port.index()] = Some(number));
         }
         let Blueprint { flows, queues, .. } = blueprint;
-        Model {
+        let count = flows.len() + blueprint.sources();
+        assert!(count < MOST_FLOWS as usize, "fewer than 2^22 flows and sources");
+        let mut senders: Vec<SendingEnd> =
+            flows.iter().map(|spec| SendingEnd::new(spec, queues)).collect();
+        let mss = |flow: FlowId| flows[flow.index()].config.mss.count();
+        let applications = Applications::new(&blueprint.applications, flows.len(), mss);
+        for flow in &blueprint.applications.flows {
+            let segments = flows[flow.index()].segments.unwrap_or(0);
+            senders[flow.index()].sender.withhold(segments);
+        }
+        let subflows = if blueprint.connections.is_empty() { 0 } else { flows.len() };
+        let mut connection_at = vec![None; subflows];
+        for (number, connection) in (0..).zip(&blueprint.connections) {
+            let first = connection.first.index();
+            let flows = first..first + connection.subflows;
+            connection_at[flows.clone()].fill(Some(number));
+            senders[flows].iter_mut().for_each(SendingEnd::become_subflow);
+        }
+        let mut model = Model {
             event: Key::START,
             labels: blueprint.labels.clone(),
             bundles: blueprint.bundles.clone(),
@@ -93,13 +124,25 @@ impl<O: Observer> Model<O> {
             crossbar_at,
             crossed: Vec::new(),
             schedule_state: ScheduleState::new(blueprint),
-            senders: flows.iter().map(|spec| SendingEnd::new(spec, queues)).collect(),
+            senders,
+            applications,
+            first_step: 0,
             receivers: flows.iter().map(ReceivingEnd::new).collect(),
+            connections: (blueprint.connections())
+                .map(|connection| Multipath::new(blueprint, connection))
+                .collect(),
+            connection_at,
             in_flight: InFlightStore::default(),
-            datagrams: blueprint.datagrams.iter().map(Datagrams::new).collect(),
+            datagrams: Datagrams::all(blueprint),
+            deliveries: Vec::new(),
             counts: Counts::default(),
             observer,
+        };
+        for flow in &blueprint.applications.flows {
+            model.receivers[flow.index()].is_read = true;
         }
+        model.first_step = model.first_application_step();
+        model
     }
 
     /// Returns a model for another thread, without endpoints.
@@ -118,8 +161,13 @@ impl<O: Observer> Model<O> {
             schedule_state: self.schedule_state.clone(),
             senders: self.receivers.iter().map(ReceivingEnd::placeholder_of_other).collect(),
             receivers: self.receivers.iter().map(ReceivingEnd::placeholder).collect(),
+            applications: None,
+            first_step: self.first_step,
+            connections: Vec::new(),
+            connection_at: Vec::new(),
             in_flight: InFlightStore::default(),
             datagrams: self.datagrams.clone(),
+            deliveries: Vec::new(),
             counts: Counts::default(),
             observer: self.observer.helper(),
         }
@@ -296,12 +344,12 @@ impl<O: Observer> Model<O> {
         gathered
     }
 
-    /// Sends the burst that an assembler has collected, and its second copy if there is one. A lost burst returns without
-    /// its packets.
-    pub(crate) fn send_burst(&mut self, assembler: u32) -> [Passage; 2] {
+    /// Sends the burst of a class that an assembler has collected, and its second copy if there is one. A lost burst
+    /// returns without its packets.
+    pub(crate) fn send_burst(&mut self, assembler: u32, class: u8) -> [Passage; 2] {
         let now = self.now();
         let from = &mut self.assemblers[assembler as usize];
-        let (burst, copy) = from.send(now, &self.core);
+        let (burst, copy) = from.send(now, class, &self.core);
         let (port, number, bytes) = (from.port(), burst.number, burst.crossing.bytes);
         let packets = u32::try_from(burst.packets.len()).unwrap_or(u32::MAX);
         let held = copy.map(|copy| {
@@ -314,9 +362,9 @@ impl<O: Observer> Model<O> {
             let copy = from.take(number);
             from.advance(copy, &mut self.core)
         });
-        let second = second.unwrap_or(Step { passage: Passage::Redundant, request: None });
+        let second = second.unwrap_or(Passage::Redundant.into());
         let lost = [&first, &second].iter().any(|step| matches!(step.passage, Passage::Lost(..)));
-        self.record(Record::BurstSent { port, number, packets, bytes, lost });
+        self.record(Record::BurstSent { port, number, class, packets, bytes, lost });
         [first, second].map(|step| self.follow(port, number, step))
     }
 
@@ -324,10 +372,11 @@ impl<O: Observer> Model<O> {
     pub(crate) fn advance_burst(&mut self, assembler: u32, number: u32) -> Passage {
         let from = &mut self.assemblers[assembler as usize];
         let burst = from.take(number);
-        let (port, number) = (from.port(), burst.number_of_both());
+        let (port, number, class) =
+            (from.port(), burst.number_of_both(), burst.crossing.burst.class);
         let step = from.advance(burst, &mut self.core);
-        if matches!(step.passage, Passage::Lost(..)) {
-            self.record(Record::BurstLost { port, number });
+        if let Passage::Lost(_, reason) = step.passage {
+            self.record(Record::BurstLost { port, number, class, reason });
         }
         self.follow(port, number, step)
     }
@@ -336,6 +385,10 @@ impl<O: Observer> Model<O> {
     fn follow(&mut self, port: PortId, number: u32, step: Step) -> Passage {
         if let Some((fibre, wavelength)) = step.request {
             self.record(Record::FibreAsked { port, number, fibre, wavelength });
+        }
+        for burst in step.preempted {
+            let assembler = self.assembler_at(burst.port).expect("bursts come from assemblers");
+            self.assemblers[assembler as usize].preempt(burst.number);
         }
         if let Passage::Lost(burst, reason) = &step.passage {
             for &packet in &burst.packets {
@@ -349,7 +402,8 @@ impl<O: Observer> Model<O> {
     pub(crate) fn in_bursts(&self) -> u64 {
         let packets = |assembler: &Assembler| {
             let under_way: usize = assembler.in_flight().map(|burst| burst.packets.len()).sum();
-            (assembler.held().len() + under_way) as u64
+            let held: usize = assembler.held().map(|(_, packets)| packets.len()).sum();
+            (held + under_way) as u64
         };
         self.assemblers.iter().map(packets).sum()
     }
@@ -378,138 +432,5 @@ impl<O: Observer> Model<O> {
         };
         self.counts.dropped[reason as usize] += 1;
         self.observer.record(event, Record::Lost { flow: packet.flow(), reason });
-    }
-
-    /// Registers an arrival at an endpoint. Returns the packet and whether another copy has arrived before.
-    #[inline]
-    fn arrives(&mut self, packet: Packet) -> (Packet, bool) {
-        match packet.copy_of() {
-            None => {
-                self.counts.delivered += 1;
-                (packet, false)
-            }
-            Some(number) => self.copy_arrives(packet, number),
-        }
-    }
-
-    // Copies are rare. A separate function keeps them out of the hot path.
-    #[cold]
-    #[inline(never)]
-    fn copy_arrives(&mut self, packet: Packet, number: u32) -> (Packet, bool) {
-        let (packet, first) = self.in_flight.copy_arrives(packet, number);
-        if first {
-            self.counts.delivered += 1;
-        } else {
-            self.counts.copies_discarded += 1;
-        }
-        (packet, !first)
-    }
-
-    /// Returns the source of datagrams with this flow number.
-    pub(crate) fn source(&mut self, id: FlowId) -> &mut Datagrams {
-        let place = id.index() - self.senders.len();
-        &mut self.datagrams[place]
-    }
-
-    /// Returns the datagram that a source sends now.
-    pub(crate) fn send_datagram(&mut self, id: FlowId) -> Packet {
-        let now = self.now();
-        let place = id.index() - self.senders.len();
-        let packet = self.datagrams[place].send(id, now, &mut self.in_flight);
-        self.counts.sent += 1;
-        let (seq, size, marking) = (packet.seq, packet.size(), packet.marking());
-        self.record(Record::DatagramSent { flow: id, seq, size, marking });
-        packet
-    }
-
-    /// Handles a datagram at its sink.
-    ///
-    /// Receiving a segment looks up the flow anyway. Datagrams are recognised by the failed look-up, at no cost for
-    /// segments.
-    #[inline(never)]
-    pub(crate) fn sink(&mut self, packet: Packet) {
-        let (packet, second) = self.arrives(packet);
-        let (flow, now) = (packet.flow(), self.now());
-        let sent = self.in_flight.take_send_time(packet);
-        let delay = sent.map_or(Duration::ZERO, |sent| now - sent);
-        let (seq, size, marking) = (packet.seq, packet.size(), packet.marking());
-        self.record(Record::DatagramArrived { flow, seq, size, delay, marking, second });
-    }
-
-    /// Handles a data segment at its receiver. Returns the ACK to send immediately, if any.
-    #[inline]
-    pub(crate) fn receive(&mut self, packet: Packet) -> Option<Packet> {
-        let (packet, second) = self.arrives(packet);
-        let (id, now) = (packet.flow(), self.now());
-        let (seq, size, marking) = (packet.seq, packet.size(), packet.marking());
-        self.record(Record::Arrived { flow: id, seq, size, marking, second });
-        let end = &mut self.receivers[id.index()];
-        let seq = Seq::new(seq);
-        let (stamp, ttl) = (packet.options, packet.ttl());
-        let arrival = end.receiver.handle_segment(now, seq, stamp, ttl, marking);
-        if arrival.progress > 0 {
-            let bytes = end.progress(seq, arrival.progress);
-            self.record(Record::Progress { flow: id, bytes });
-        }
-        arrival.ack.map(|ack| self.send_ack(id, ack))
-    }
-
-    /// Returns the ACK to send before the one that [`Model::receive`] returned, if any.
-    #[inline]
-    pub(crate) fn earlier_ack(&mut self, id: FlowId) -> Option<Packet> {
-        let ack = self.receivers[id.index()].receiver.take_earlier()?;
-        Some(self.send_ack(id, ack))
-    }
-
-    /// Returns the packet for an ACK that a receiver sends now.
-    #[inline]
-    pub(crate) fn send_ack(&mut self, id: FlowId, ack: Ack) -> Packet {
-        self.counts.sent += 1;
-        self.receivers[id.index()].close(id, ack, &mut self.in_flight)
-    }
-
-    /// Handles an ACK at its sender. The caller must poll the sender for segments afterwards.
-    #[inline]
-    pub(crate) fn acknowledge(&mut self, packet: Packet) {
-        let (packet, _) = self.arrives(packet);
-        let (id, now) = (packet.flow(), self.now());
-        let ack = self.in_flight.open(packet);
-        let (seq, size, sack, marking) = (packet.seq, packet.size(), ack.sack, ack.marking);
-        self.record(Record::Acknowledged { flow: id, seq, size, sack, marking });
-        self.senders[id.index()].sender.handle_ack(now, &ack);
-    }
-
-    /// Notifies a sender of the network that carries its data. The sender transmits at its next event.
-    pub(crate) fn notice(&mut self, id: FlowId) {
-        let now = self.now();
-        let end = &mut self.senders[id.index()];
-        if let Some(queue) = end.notified_by {
-            end.sender.change_network(now, self.schedule_state.known(queue, now));
-        }
-    }
-
-    /// Returns the next segment that a sender sends now, if any.
-    #[inline]
-    pub(crate) fn next_segment(&mut self, id: FlowId) -> Option<Packet> {
-        let now = self.now();
-        let end = &mut self.senders[id.index()];
-        let segment = end.sender.poll_transmit(now)?;
-        let size = wire(segment.size);
-        let seq = segment.seq.number();
-        let marking = segment.marking;
-        let packet = Packet::data(id, end.data, seq, size, segment.stamp).saying(marking);
-        self.counts.sent += 1;
-        let again = segment.retransmission;
-        self.record(Record::Sent { flow: id, seq, again, size, marking });
-        Some(packet)
-    }
-
-    /// Records the state of a sender after it has sent all it can.
-    #[inline]
-    pub(crate) fn record_update(&mut self, id: FlowId, cause: Cause) {
-        if self.observer.wants_updates() {
-            let snapshot = self.senders[id.index()].sender.snapshot();
-            self.record(Record::Updated { flow: id, cause, snapshot });
-        }
     }
 }

@@ -18,9 +18,10 @@ use optcp_net::{
     Action, BundleId, FlowId, Hop, INITIAL_TTL, Label, LabelTable, PortId, SelectorId,
 };
 use optcp_optical::bundle::Bundle;
+use optcp_tcp::config::Repath;
 use optcp_units::Time;
 
-use crate::Blueprint;
+use crate::{Blueprint, FlowSpec};
 
 /// Period in which a flow has no working path in one direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -116,12 +117,17 @@ pub fn path_outages(blueprint: &Blueprint, stop: Time) -> Vec<PathOutage> {
 }
 
 fn all_paths(blueprint: &Blueprint) -> Vec<FlowPath> {
-    let flows = blueprint.flows.iter().map(|flow| (flow.data, Some(flow.acks)));
-    let sources = blueprint.datagrams.iter().map(|source| (source.data, None));
+    // The path of a connection that repaths depends on its RTOs.
+    let fixed =
+        |flow: &&FlowSpec| flow.config.repath == Repath::None || !blueprint.labels.has_keys();
+    let flows = blueprint.flows.iter().map(|flow| {
+        Some(flow).filter(fixed).map_or([None; 2], |flow| [Some(flow.data), Some(flow.acks)])
+    });
+    let sources = blueprint.datagrams.iter().map(|source| [Some(source.data), None]);
     let mut components: BTreeMap<(Label, u64), usize> = BTreeMap::new();
     let mut all: Vec<FlowPath> = Vec::new();
-    for (flow, (data, acks)) in FlowId::all().zip(flows.chain(sources)) {
-        for (acks, entry) in [(false, Some(data)), (true, acks)] {
+    for (flow, [data, acks]) in FlowId::all().zip(flows.chain(sources)) {
+        for (acks, entry) in [(false, data), (true, acks)] {
             let Some(entry) = entry else { continue };
             let key = blueprint.labels.key(flow, acks);
             let component = *components.entry((entry, key)).or_insert(all.len());

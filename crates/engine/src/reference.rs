@@ -5,7 +5,7 @@
 use optcp_des::{Class, EventQueue, Key};
 use optcp_net::{Action, Control, FlowId, Packet, Pipe, Port, PortCounts, PortId, Tally};
 use optcp_optical::bundle::Lightpaths;
-use optcp_units::Time;
+use optcp_units::{Duration, Time};
 
 use crate::Blueprint;
 use crate::controls::Controls;
@@ -16,7 +16,7 @@ use crate::model::{Model, Onward};
 use crate::observe::{Cause, Observer, Record};
 use crate::state::PortState;
 use crate::stepping::Stepping;
-use crate::timers::initial_events;
+use crate::timers::{TimerEvent, initial_events};
 
 /// Ports with explicit queues, links and all pending events.
 #[derive(Clone, Debug)]
@@ -115,6 +115,27 @@ impl Reference {
     /// Returns the time of the next event.
     pub(crate) fn next_at(&self) -> Time {
         self.event_queue.next_at()
+    }
+
+    /// Returns a time before which no packet arrives, except after a control action.
+    pub(crate) fn next_arrival_at(&self) -> Time {
+        let delay = |port: &Port| if port.drifts() { Duration::ZERO } else { port.min_delay() };
+        let shortest = self.ports.iter().map(delay).min().unwrap_or(Duration::ZERO);
+        let not_before = |key: Key| match self.precedes_propagation(key) {
+            true => key.time() + shortest,
+            false => key.time(),
+        };
+        self.event_queue.events().map(not_before).min().unwrap_or(Time::MAX)
+    }
+
+    /// Returns whether all packets that arrive because of an event propagate over a link after it.
+    fn precedes_propagation(&self, key: Key) -> bool {
+        match key.class() {
+            // Schedules are numbered after ports, and their steps change delays.
+            Class::TransmissionEnd => (key.entity() as usize) < self.ports.len(),
+            Class::Timer => TimerEvent::of(key).sends(),
+            Class::Arrival | Class::Control => false,
+        }
     }
 
     pub(crate) fn ports(&self) -> usize {
@@ -256,6 +277,8 @@ impl Reference {
                 self.at_node(model, ack, None);
             }
             model.receivers[id.index()].schedule(id, &mut self.event_queue);
+            let written = model.read_messages(id, &mut self.event_queue);
+            self.send_written(model, written);
         }
     }
 }
@@ -280,6 +303,9 @@ impl EventHandler for Reference {
     }
 
     fn drain_sender<O: Observer>(&mut self, model: &mut Model<O>, id: FlowId, cause: Cause) {
+        if let Some(number) = model.connection_of(id) {
+            return self.drain_connection(model, number, id, cause);
+        }
         while let Some(packet) = model.next_segment(id) {
             self.at_node(model, packet, None);
         }
@@ -295,7 +321,7 @@ impl EventHandler for Reference {
         }
         end.timer_entry = Time::MAX;
         if end.sender.deadline().is_some_and(|deadline| deadline <= now) {
-            end.sender.handle_timer(now);
+            model.fire_timer(id, now);
             self.drain_sender(model, id, Cause::Timer);
         } else {
             end.schedule(id, &mut self.event_queue);

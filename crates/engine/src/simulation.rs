@@ -5,6 +5,7 @@ use optcp_optical::switching::{BurstCore, FibreId, FibreTally};
 use optcp_tcp::Sender;
 use optcp_units::{Duration, Time};
 
+use crate::connection::Multipath;
 use crate::controls::Controls;
 use crate::engine::Engine;
 use crate::event_handler::EventHandler;
@@ -12,8 +13,12 @@ use crate::fast::Fast;
 use crate::model::Model;
 use crate::observe::{Counters, Observer};
 use crate::reference::Reference;
+use crate::timers::TimerEvent;
 use crate::workers::WorkerState;
-use crate::{Blueprint, BufferUse, Conservation, Counts, FlowState, PortState};
+use crate::{
+    Blueprint, BufferUse, Conservation, Counts, Delivery, External, FlowState, OperationTimes,
+    PortState, Transfer,
+};
 
 #[derive(Clone, Debug)]
 enum Driver {
@@ -168,6 +173,17 @@ impl<O: Observer> Simulation<O> {
         next.min(self.controls.next_at())
     }
 
+    /// Returns a time before which no packet arrives at its destination if none is injected; never before
+    /// [`next_at`](Self::next_at). The reference engine adds the shortest propagation delay to events that precede it.
+    #[must_use]
+    pub fn next_arrival_at(&self) -> Time {
+        let next = match &self.driver {
+            Driver::Reference(engine) => engine.next_arrival_at(),
+            Driver::Fast(engine) => engine.next_at(),
+        };
+        next.min(self.controls.next_at())
+    }
+
     /// Returns the last simulated time.
     #[must_use]
     pub fn stop(&self) -> Time {
@@ -271,6 +287,26 @@ impl<O: Observer> Simulation<O> {
         self.model.senders[flow.index()].sender.set_cwnd(bytes);
     }
 
+    /// Sends a packet from outside at `at`, or as soon as possible after it. Returns the time.
+    ///
+    /// # Panics
+    /// If `source` is not the flow number of an external source ([`Blueprint::externals`]).
+    pub fn inject(&mut self, source: FlowId, at: Time, packet: External) -> Time {
+        let at = at.max(self.now);
+        self.model.source(source).add(packet);
+        let event_queue = match &mut self.driver {
+            Driver::Reference(engine) => engine.event_queue(),
+            Driver::Fast(engine) => engine.event_queue(),
+        };
+        event_queue.push(TimerEvent::Datagram.key(source, at));
+        at
+    }
+
+    /// Removes and returns the external packets that have arrived. With the fast engine, some may arrive later than now.
+    pub fn take_deliveries(&mut self) -> Vec<Delivery> {
+        std::mem::take(&mut self.model.deliveries)
+    }
+
     /// Returns the maximum use of the buffer of each resequencer.
     #[must_use]
     pub fn buffer_uses(&self) -> Vec<BufferUse> {
@@ -288,9 +324,41 @@ impl<O: Observer> Simulation<O> {
         on_links + self.model.in_bursts() + waiting
     }
 
+    /// Returns how many bytes of an external source have arrived in order, and the time of the last ones.
+    ///
+    /// # Panics
+    /// If there is no source with this flow number.
+    #[must_use]
+    pub fn external_progress(&self, source: FlowId) -> (u64, Time) {
+        self.model.datagrams[source.index() - self.model.senders.len()].arrived()
+    }
+
+    /// Returns the flows of finite size that have started, by number.
+    pub fn transfers(&self, blueprint: &Blueprint) -> impl Iterator<Item = Transfer> {
+        self.model.transfers(blueprint, self.now)
+    }
+
+    /// Returns the operations of applications that have begun, by number.
+    pub fn operations(&self) -> impl Iterator<Item = OperationTimes> {
+        self.model.operations(self.now)
+    }
+
     /// Returns the senders by flow.
     pub fn senders(&self) -> impl Iterator<Item = &Sender> {
         self.model.senders.iter().map(|end| &end.sender)
+    }
+
+    /// Returns whether each connection over several flows has written everything, and its data ACK covers it.
+    pub fn finished_connections(&self) -> impl Iterator<Item = bool> {
+        self.model.connections.iter().map(Multipath::is_finished)
+    }
+
+    /// Returns whether all connections of finite size have ended.
+    #[must_use]
+    pub fn connections_have_ended(&self) -> bool {
+        let senders = &self.model.senders;
+        let ended = |one: &Multipath| one.is_finished() || one.aborted(senders).is_some();
+        self.model.connections.iter().all(|one| ended(one) || one.is_unlimited())
     }
 
     /// Checks that packets are conserved: sent + copied = delivered + dropped + copies discarded + in flight.

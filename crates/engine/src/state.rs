@@ -19,6 +19,8 @@ pub struct FlowState {
     pub delivered_bytes: u64,
     /// Whether everything has been written and acknowledged.
     pub is_finished: bool,
+    /// Whether the sender has given up.
+    pub is_aborted: bool,
 }
 
 /// State of a port.
@@ -47,6 +49,7 @@ impl<O> crate::model::Model<O> {
             rto: info.rto,
             delivered_bytes: self.receivers[flow.index()].delivered_bytes(),
             is_finished: sender.finished(),
+            is_aborted: sender.aborted().is_some(),
         }
     }
 }

@@ -71,6 +71,7 @@ pub(crate) trait Stepping: EventHandler {
             Change::Delay(_, delay) => port.set_delay(delay),
             Change::Drift(_, drift) => port.set_drift(now, drift),
             Change::Ece(_, sets) => port.set_ece(sets),
+            Change::Loss(_, chance) => port.set_loss(chance),
             Change::Open(_, open) => {
                 if let Some(transmission) = port.open(now, open) {
                     event_queue.push(departures::end(id, transmission));

@@ -8,19 +8,31 @@ use crate::Blueprint;
 use crate::datagrams::Datagrams;
 use crate::flow::{ReceivingEnd, SendingEnd};
 use crate::model::Model;
+use crate::observe::{Observer, Record};
 
 /// Returns the initial events of a run: starts of flows and first packets of datagram sources.
 pub(crate) fn initial_events<O>(blueprint: &Blueprint, model: &mut Model<O>) -> EventQueue {
     let mut event_queue = EventQueue::default();
+    let write = |flow: FlowId, &(at, segments): &(Time, u32)| {
+        Key::new(at, Class::Timer, flow.number(), TimerEvent::Write as u32 + segments)
+    };
     for (flow, spec) in FlowId::all().zip(&blueprint.flows) {
-        event_queue.push(TimerEvent::Start.key(flow, spec.start));
-        for &(at, segments) in &spec.writes {
-            let ordinal = TimerEvent::Write as u32 + segments;
-            event_queue.push(Key::new(at, Class::Timer, flow.number(), ordinal));
+        // The connection starts all subflows but the first.
+        if !blueprint.joins(flow) {
+            event_queue.push(TimerEvent::Start.key(flow, spec.start));
         }
+        spec.writes.iter().for_each(|one| event_queue.push(write(flow, one)));
+    }
+    for connection in &blueprint.connections {
+        let first = connection.first;
+        connection.writes.iter().for_each(|one| event_queue.push(write(first, one)));
     }
     for (id, source) in FlowId::all().skip(blueprint.flows.len()).zip(&mut model.datagrams) {
         source.schedule(id, &mut event_queue);
+    }
+    for (step, at) in model.applications.iter().flat_map(|all| all.first_steps()) {
+        let entity = model.first_step + step;
+        event_queue.push(Key::new(at, Class::Timer, entity, TimerEvent::Step as u32));
     }
     model.schedule_state.begin(&mut event_queue);
     event_queue
@@ -43,6 +55,8 @@ pub(crate) enum TimerEvent {
     Slot = 6,
     /// A packet has waited for its predecessors for long enough. Resequencers are numbered after crossbars.
     Resequence = 7,
+    /// A step of an application happens. Steps are numbered after resequencers.
+    Step = 8,
     /// A flow's application writes. The ordinal minus this value is the number of segments.
     Write = 1 << 30,
     /// The control packet of a burst reaches a burst switch, or the burst its egress edge node. The ordinal minus this
@@ -69,8 +83,34 @@ impl TimerEvent {
             5 => TimerEvent::Notice,
             6 => TimerEvent::Slot,
             7 => TimerEvent::Resequence,
+            8 => TimerEvent::Step,
             write if write < TimerEvent::BurstContinues as u32 => TimerEvent::Write,
             _ => TimerEvent::BurstContinues,
+        }
+    }
+
+    /// Returns whether an endpoint sends packets in this event, and nothing else happens.
+    pub(crate) const fn sends(self) -> bool {
+        matches!(
+            self,
+            TimerEvent::Start
+                | TimerEvent::Sender
+                | TimerEvent::Receiver
+                | TimerEvent::Datagram
+                | TimerEvent::Step
+                | TimerEvent::Write
+        )
+    }
+}
+
+impl<O: Observer> Model<O> {
+    /// Fires the timer of a sender, which may then give up.
+    pub(crate) fn expire_sender(&mut self, flow: FlowId, at: Time) {
+        let sender = &mut self.senders[flow.index()].sender;
+        sender.handle_timer(at);
+        if sender.aborted().is_some() {
+            self.record(Record::Aborted { flow });
+            self.abort_connection(flow);
         }
     }
 }
@@ -92,11 +132,11 @@ impl<O> Model<O> {
         (key.entity() - self.first_assembler(), key.ordinal() - TimerEvent::BurstContinues as u32)
     }
 
-    /// Returns the assembler whose timer fires, unless the event is obsolete.
-    pub(crate) fn due_assembler(&self, key: Key) -> Option<u32> {
+    /// Returns the assembler whose timer fires and the highest class whose burst is due, unless the event is obsolete.
+    pub(crate) fn due_assembler(&self, key: Key) -> Option<(u32, u8)> {
         let assembler = key.entity() - self.first_assembler();
-        let due = self.assemblers[assembler as usize].due();
-        (due == Some(key.time())).then_some(assembler)
+        let class = self.assemblers[assembler as usize].due_class(key.time())?;
+        Some((assembler, class))
     }
 
     /// Returns the key of a crossbar's slot that begins at `at`.
@@ -119,6 +159,12 @@ impl<O> Model<O> {
     /// Returns the resequencer whose timer fires.
     pub(crate) fn resequencer_of_event(&self, key: Key) -> u32 {
         key.entity() - self.first_resequencer()
+    }
+
+    /// Returns the entity of the first step of the applications.
+    pub(crate) fn first_application_step(&self) -> u32 {
+        let resequencers = u32::try_from(self.resequencers.len()).expect("fewer than 2^30 nodes");
+        self.first_resequencer() + resequencers
     }
 
     fn first_resequencer(&self) -> u32 {
@@ -148,7 +194,7 @@ impl Datagrams {
 
 impl SendingEnd {
     /// Adds the sender's timer to the event queue.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn schedule(&mut self, id: FlowId, event_queue: &mut EventQueue) {
         schedule(
             &mut self.timer_entry,

@@ -37,6 +37,7 @@ fn datagrams(delay: Duration) -> Blueprint {
         stream: Streams::new(1).stream("sizes"),
         start: Time::ZERO,
         until: ms(2),
+        bytes: None,
         data,
         codepoint: Codepoint::NotEct,
     });

@@ -3,6 +3,7 @@
 mod bbr_shares;
 mod common;
 mod engines;
+mod external;
 mod interrupts;
 mod path_outages;
 mod physics;

@@ -24,6 +24,7 @@ fn run(engine: Engine, seed: u64, sizes: PacketSize) -> [f64; 2] {
         stream: streams.stream("sizes"),
         start: Time::ZERO,
         until: stop,
+        bytes: None,
         data,
         codepoint: Codepoint::NotEct,
     });

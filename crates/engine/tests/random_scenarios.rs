@@ -90,6 +90,7 @@ fn world(recipe: &Recipe) -> Blueprint {
                 stream: streams.stream("sizes"),
                 start: Time::ZERO + Duration::from_ms(start),
                 until: Time::ZERO + STOP,
+                bytes: None,
                 data,
                 codepoint: Codepoint::NotEct,
             });

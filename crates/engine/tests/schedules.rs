@@ -32,6 +32,7 @@ fn source(world: &mut WorldBuilder, data: optcp_net::Label, count: u64) {
         stream: Streams::new(1).stream("sizes"),
         start: Time::ZERO,
         until: Time::ZERO + us(count),
+        bytes: None,
         data,
         codepoint: Codepoint::NotEct,
     });

@@ -38,11 +38,17 @@ pub enum DropReason {
     QueueShrunk = 15,
     /// A node has no route for the packet.
     NoRoute = 16,
+    /// The packet was in a burst whose wavelength a burst of a higher class has taken.
+    Preempted = 17,
+    /// A policer or marker before the queue dropped the packet.
+    Policed = 18,
+    /// A policer or marker behind the queue dropped the packet.
+    PolicedEgress = 19,
 }
 
 impl DropReason {
     /// All reasons, by number.
-    pub const ALL: [DropReason; 17] = [
+    pub const ALL: [DropReason; 20] = [
         DropReason::QueueFull,
         DropReason::LinkDown,
         DropReason::QueueFlushed,
@@ -60,6 +66,9 @@ impl DropReason {
         DropReason::PushedOut,
         DropReason::QueueShrunk,
         DropReason::NoRoute,
+        DropReason::Preempted,
+        DropReason::Policed,
+        DropReason::PolicedEgress,
     ];
 
     /// Returns the name in results.
@@ -83,6 +92,9 @@ impl DropReason {
             DropReason::PushedOut => "pushed-out",
             DropReason::QueueShrunk => "queue-shrunk",
             DropReason::NoRoute => "no-route",
+            DropReason::Preempted => "preempted",
+            DropReason::Policed => "policed",
+            DropReason::PolicedEgress => "policed-egress",
         }
     }
 }

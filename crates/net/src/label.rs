@@ -1,6 +1,6 @@
 //! Forwarding by label swapping.
 
-use crate::multipath::key;
+use crate::multipath::{key, labelled};
 use crate::{
     Action, BundleId, FlowId, Label, Multipath, Packet, PortId, Selector, SelectorId, Side,
 };
@@ -205,6 +205,13 @@ impl LabelTable {
         self.keys = keys;
     }
 
+    /// Gives the next source the hash key of a flow's data or ACKs, if there are keys.
+    pub fn add_key_of(&mut self, flow: FlowId, acks: bool) {
+        if self.has_keys() {
+            self.keys.push(self.key(flow, acks));
+        }
+    }
+
     /// Returns whether both tables have the same hash keys.
     #[must_use]
     pub fn same_keys(&self, other: &LabelTable) -> bool {
@@ -218,10 +225,17 @@ impl LabelTable {
     #[inline]
     #[must_use]
     pub fn ecmp(&self, number: u32, packet: Packet) -> Label {
-        self.ecmp_by_key(number, key(self.keys[packet.flow().index()], packet.is_ack()))
+        let of_flow = self.keys[packet.flow().index()];
+        self.ecmp_by_key(number, labelled(key(of_flow, packet.is_ack()), packet.flow_label()))
     }
 
-    /// Returns the hash key of a flow's data or ACKs; zero without ECMP.
+    /// Returns whether ECMP hashes flows.
+    #[must_use]
+    pub fn has_keys(&self) -> bool {
+        !self.keys.is_empty()
+    }
+
+    /// Returns the hash key of a flow's data or ACKs with the flow label 0; zero without ECMP.
     #[must_use]
     pub fn key(&self, flow: FlowId, acks: bool) -> u64 {
         self.keys.get(flow.index()).map_or(0, |&of_flow| key(of_flow, acks))

@@ -4,6 +4,7 @@
 //! rewrite a single table with one entry per (path, node).
 
 mod action;
+mod bucket;
 mod crossbar;
 mod drop;
 mod failed_link_queue;
@@ -23,6 +24,9 @@ mod tally;
 mod transmission;
 
 pub use action::{Action, Control};
+pub use bucket::{
+    Action as BucketAction, Bucket, BucketKind, BucketPlace, Colour, Policer, Shaper, Trtcm,
+};
 pub use crossbar::{Crossbar, CrossbarConfig, MOST_PORTS};
 pub use drop::DropReason;
 pub use failed_link_queue::FailedLinkQueue;
@@ -30,12 +34,12 @@ pub use ids::{BundleId, FlowId, Label, PortId};
 pub use jitter::Jitter;
 pub use label::{Bridge, BundleHop, Hop, LabelTable, SelectorInput};
 pub use loss::{
-    Corruption, Duplication, GilbertElliott, IndependentLoss, Loss, LossKind, Lossy, PeriodicLoss,
-    ScriptedLoss, Spoils,
+    Chance, Corruption, Duplication, GilbertElliott, IndependentLoss, Loss, LossKind, Lossy,
+    PeriodicLoss, ScriptedLoss, Spoils,
 };
 pub use merge::{Selector, SelectorId, Side};
 pub use multipath::{Hashing, Multipath};
-pub use packet::{Header, INITIAL_TTL, Packet};
+pub use packet::{Header, INITIAL_TTL, MOST_FLOWS, Packet, TRIMMED_SIZE};
 pub use paths::{PathId, Paths};
 pub use pipe::{Arrived, Pipe};
 pub use port::{Admission, Managed, Port, PortConfig, Sent, Transmission};
@@ -47,5 +51,12 @@ pub use tally::{PortCounts, Tally};
 pub use transmission::NEVER_SENT;
 
 /// Families of names registered in this crate, as printed by `optcp list`.
-pub const FAMILIES: &[optcp_units::registry::Family] =
-    &[QueueKind::FAMILY, LossKind::FAMILY, Lossy::FAMILY, Hashing::FAMILY];
+pub const FAMILIES: &[optcp_units::registry::Family] = &[
+    QueueKind::FAMILY,
+    LossKind::FAMILY,
+    Lossy::FAMILY,
+    BucketKind::FAMILY,
+    BucketPlace::FAMILY,
+    BucketAction::FAMILY,
+    Hashing::FAMILY,
+];

@@ -86,6 +86,13 @@ pub fn key(of_flow: u64, acks: bool) -> u64 {
     of_flow.wrapping_add(u64::from(acks))
 }
 
+/// Returns the key of a flow's direction with another flow label.
+#[inline]
+#[must_use]
+pub fn labelled(key: u64, label: u8) -> u64 {
+    key.wrapping_add(2 * u64::from(label))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

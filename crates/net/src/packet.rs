@@ -2,17 +2,28 @@
 
 use optcp_units::Marking;
 
-use crate::{FlowId, Label};
+use crate::{Colour, FlowId, Label};
 
 /// Initial time to live of packets: IANA's recommendation for IPv4.
 pub const INITIAL_TTL: u8 = 64;
+
+/// Size on the wire of a trimmed segment in bytes: the smallest Ethernet frame, as in NDP.
+pub const TRIMMED_SIZE: u16 = 64;
+
+/// Bits of the flow in a packet. Two bits of colour and eight of the flow label follow.
+const FLOW_BITS: u32 = 22;
+/// Bits before the flow label.
+const LABEL_SHIFT: u32 = 24;
+/// Maximum number of flows and sources.
+pub const MOST_FLOWS: u32 = 1 << FLOW_BITS;
 
 /// Data segment, ACK or datagram, moved by value: 20 bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Packet {
     /// Position on the path: the entry that the next node looks up.
     pub label: Label,
-    flow: FlowId,
+    /// Flow (low bits), then colour, then flow label (high bits).
+    flow: u32,
     /// Segment number, datagram number or acknowledgement number.
     pub seq: u32,
     /// Options: a timestamp, or the number under which endpoints store the rest. For a copy, the number of the copied
@@ -77,6 +88,11 @@ impl Header {
         Header(self.0 - routers as u32 * ONE_ROUTER)
     }
 
+    /// Returns the header of a trimmed segment.
+    const fn trimmed(self) -> Self {
+        Header(self.0 & !0xffff | TRIMMED_SIZE as u32)
+    }
+
     /// Returns the header before `routers` routers.
     #[inline(always)]
     #[must_use]
@@ -137,7 +153,22 @@ impl Packet {
         size: u16,
         options: u32,
     ) -> Self {
-        Packet { label, flow, seq, options, header: Header::new(kind, size) }
+        debug_assert!(flow.number() < MOST_FLOWS);
+        Packet { label, flow: flow.number(), seq, options, header: Header::new(kind, size) }
+    }
+
+    /// Returns the packet with this flow label, which ECMP hashes.
+    #[inline]
+    #[must_use]
+    pub const fn labelled(self, label: u8) -> Self {
+        Packet { flow: (self.flow % (1 << LABEL_SHIFT)) | ((label as u32) << LABEL_SHIFT), ..self }
+    }
+
+    /// Returns the flow label.
+    #[inline]
+    #[must_use]
+    pub const fn flow_label(self) -> u8 {
+        (self.flow >> LABEL_SHIFT) as u8
     }
 
     /// Decrements the time to live at a router. Returns whether any is left (RFC 1812 section 5.3.1).
@@ -179,6 +210,12 @@ impl Packet {
     #[must_use]
     pub const fn saying(self, marking: Marking) -> Self {
         Packet { header: self.header.with(marking), ..self }
+    }
+
+    /// Returns the segment cut to its header.
+    #[must_use]
+    pub const fn trimmed(self) -> Self {
+        Packet { header: self.header.trimmed(), ..self }
     }
 
     /// Returns the packet with TCP's ECE flag set, unless it is a datagram.
@@ -237,7 +274,22 @@ impl Packet {
     #[inline]
     #[must_use]
     pub const fn flow(self) -> FlowId {
-        self.flow
+        FlowId::new(self.flow % MOST_FLOWS)
+    }
+
+    /// Returns the colour.
+    #[inline]
+    #[must_use]
+    pub const fn colour(self) -> Colour {
+        Colour::from_number((self.flow >> FLOW_BITS) % (1 << (LABEL_SHIFT - FLOW_BITS)))
+    }
+
+    /// Returns the packet with another colour.
+    #[inline]
+    #[must_use]
+    pub const fn coloured(self, colour: Colour) -> Self {
+        let others = self.flow & !(((1 << (LABEL_SHIFT - FLOW_BITS)) - 1) << FLOW_BITS);
+        Packet { flow: others | (colour as u32) << FLOW_BITS, ..self }
     }
 
     /// Returns whether the packet is an acknowledgement.
@@ -247,11 +299,13 @@ impl Packet {
         self.header.kind().0 & Kind::ACK.0 != 0
     }
 
-    /// Returns flow, kind and ECN bits in one number, for digests.
+    /// Returns flow, kind, ECN bits, colour and flow label in one number, for digests.
     #[inline]
     #[must_use]
     pub const fn fingerprint(self) -> u64 {
         let kind = (self.header.kind().0 as u32) << 30;
-        (self.flow.number() | kind) as u64 | (self.marking().bits() as u64) << 32
+        let above = self.marking().bits() as u64 | (self.colour() as u64) << 5;
+        let label = (self.flow_label() as u64) << 40;
+        (self.flow().number() | kind) as u64 | above << 32 | label
     }
 }

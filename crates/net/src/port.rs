@@ -17,11 +17,13 @@ use std::sync::Arc;
 use optcp_des::Stream;
 use optcp_units::{Bytes, Duration, Rate, Time};
 
+use crate::bucket::{self, Bucket, BucketPlace};
 use crate::queue::{Discipline, Fate, Fates, Fifo, Link, Queue, QueueKind};
 use crate::schedule::Drift;
 use crate::transmission::{NEVER_SENT, transmission_time};
 use crate::{
-    ArrivalState, DropReason, FailedLinkQueue, Jitter, Loss, Packet, PortCounts, QueueLimit, Tally,
+    ArrivalState, Chance, DropReason, FailedLinkQueue, Jitter, Loss, Packet, PortCounts,
+    QueueLimit, Tally,
 };
 
 /// Configuration of a port.
@@ -42,6 +44,8 @@ pub struct PortConfig {
     pub held: bool,
     /// Whether packets behind the port keep their order when its delay changes.
     pub ordered: bool,
+    /// Policers, markers and shapers, in order.
+    pub buckets: Vec<Bucket>,
 }
 
 /// Queue discipline with its data for a run.
@@ -53,13 +57,24 @@ pub struct Managed {
     pub stream: Option<Stream>,
     /// Class by flow; empty means class 0 for all.
     pub classes: Arc<[u8]>,
+    /// Whether segments may be trimmed, by flow; empty if none may.
+    pub trimmable: Arc<[bool]>,
 }
 
 impl PortConfig {
     /// Creates the configuration of a drop-tail port without jitter and without scheduled changes.
     #[must_use]
     pub const fn new(rate: Rate, delay: Duration, limit: QueueLimit) -> Self {
-        PortConfig { rate, delay, limit, jitter: None, managed: None, held: false, ordered: false }
+        PortConfig {
+            rate,
+            delay,
+            limit,
+            jitter: None,
+            managed: None,
+            held: false,
+            ordered: false,
+            buckets: Vec::new(),
+        }
     }
 
     fn link(&self) -> Link {
@@ -69,6 +84,7 @@ impl PortConfig {
             rate: self.rate,
             stream: managed.and_then(|managed| managed.stream.clone()),
             classes: managed.map_or_else(Arc::default, |managed| Arc::clone(&managed.classes)),
+            trimmable: managed.map_or_else(Arc::default, |managed| Arc::clone(&managed.trimmable)),
         }
     }
 
@@ -263,6 +279,11 @@ impl Port {
         self.counts() == PortCounts::default()
     }
 
+    /// Sets the probability of scheduled losses before the queue.
+    pub fn set_loss(&mut self, chance: Chance) {
+        self.losses.iter_mut().for_each(|loss| loss.set_scheduled(chance));
+    }
+
     /// Sets whether the port sets the ECE flag in arriving TCP packets.
     pub fn set_ece(&mut self, sets: bool) {
         self.sets_ece = sets;
@@ -278,12 +299,19 @@ impl Port {
     /// Handles an arriving packet that [`enters`](Self::enters) has processed.
     pub fn admit(&mut self, now: Time, packet: Packet) -> Admission {
         match self.losses.iter_mut().find_map(|loss| loss.take(packet)) {
-            Some(lost) => {
-                self.tally.lose(packet.size());
-                Admission::Dropped(lost)
+            Some(lost) => self.refuse(packet, lost),
+            None => {
+                match bucket::meter(&mut self.config.buckets, BucketPlace::Ingress, now, packet) {
+                    Some(metered) => self.admit_metered(now, packet, metered),
+                    None => self.refuse(packet, DropReason::Policed),
+                }
             }
-            None => self.admit_copy(now, packet),
         }
+    }
+
+    fn refuse(&mut self, packet: Packet, reason: DropReason) -> Admission {
+        self.tally.lose(packet.size());
+        Admission::Dropped(reason)
     }
 
     /// Returns the number of duplicates that follow an accepted packet.
@@ -291,31 +319,45 @@ impl Port {
         self.losses.iter_mut().map(|loss| usize::from(loss.duplicates(packet))).sum()
     }
 
-    /// Handles a duplicate, which losses before the queue do not affect.
+    /// Handles a duplicate, which losses and buckets before the queue do not affect.
     pub fn admit_copy(&mut self, now: Time, packet: Packet) -> Admission {
-        let size = packet.size();
-        let transmission = transmission_time(self.config.rate, size);
+        self.admit_metered(now, packet, packet)
+    }
+
+    /// Handles a packet that becomes `metered` before the queue.
+    fn admit_metered(&mut self, now: Time, packet: Packet, metered: Packet) -> Admission {
         let refused = match &mut self.failed_queue {
             Some(failed_queue) => {
+                let size = packet.size();
+                let transmission = transmission_time(self.config.rate, size);
                 failed_queue.take(now, size, transmission, self.config.limit);
                 Err(DropReason::LinkDown)
             }
             None => {
                 self.update_tally(now);
                 let until = self.busy_until;
-                self.queue.enqueue(now, until, packet, self.sending, &mut self.fates)
+                if metered.marking() != packet.marking() {
+                    self.fates.push((metered, Fate::Marked));
+                }
+                let refused =
+                    self.queue.enqueue(now, until, metered, self.sending, &mut self.fates);
+                if refused.is_err() {
+                    self.fates.clear();
+                }
+                refused
             }
         };
         if let Err(reason) = refused {
-            self.tally.lose(size);
-            return Admission::Dropped(reason);
+            return self.refuse(packet, reason);
         }
+        let size = self.accepted(packet).size();
         self.tally.accept(size);
-        if !self.config.held {
+        if !self.is_estimated() {
+            let transmission = transmission_time(self.config.rate, size);
             self.busy_until = (self.busy_until.max(now) + transmission).min(NEVER_SENT);
         }
         self.count_fates(0);
-        if self.config.held {
+        if self.is_estimated() {
             self.busy_until = self.end_without_hold(now);
         }
         let wait = match self.busy_until {
@@ -334,10 +376,11 @@ impl Port {
         for &(packet, fate) in &self.fates[from..] {
             match fate {
                 Fate::Marked => self.tally.marked += 1,
+                Fate::Trimmed => {}
                 Fate::Dropped(_) => {
                     self.tally.lose(packet.size());
-                    // A queue that is never sent stays so; the time of a held queue is recomputed.
-                    if self.busy_until < NEVER_SENT && !self.config.held {
+                    // A queue that is never sent stays so; an estimate is recomputed.
+                    if self.busy_until < NEVER_SENT && !self.is_estimated() {
                         let transmission = transmission_time(self.config.rate, packet.size());
                         let until = self.busy_until.as_ps() - transmission.as_ps();
                         self.busy_until = Time::from_ps(until);
@@ -354,8 +397,16 @@ impl Port {
         !self.fates.is_empty()
     }
 
-    /// Removes and returns the packets that the discipline has marked, or dropped after acceptance, since the last
-    /// call.
+    /// Returns a packet that was just accepted as the queue keeps it, before the next call of [`fates`](Self::fates).
+    #[inline]
+    #[must_use]
+    pub fn accepted(&self, packet: Packet) -> Packet {
+        let trimmed = self.fates.iter().any(|&(_, fate)| fate == Fate::Trimmed);
+        if trimmed { packet.trimmed() } else { packet }
+    }
+
+    /// Removes and returns the packets that the discipline has marked, trimmed, or dropped after acceptance, since the
+    /// last call.
     #[inline]
     pub fn fates(&mut self) -> impl Iterator<Item = (Packet, Fate)> {
         self.fates.drain(..)
@@ -388,14 +439,24 @@ impl Port {
         if self.sending.is_some() { self.sending_until } else { now }
     }
 
-    /// Returns the time at which all queued packets would have been sent without the hold.
+    /// Returns whether the time at which the queue will be empty is an estimate from its bytes.
+    fn is_estimated(&self) -> bool {
+        self.config.held || bucket::shapes(&self.config.buckets)
+    }
+
+    /// Returns the time at which all queued packets would have been sent without the hold. With shapers, it is not
+    /// before the time at which they have tokens for all packets.
     fn end_without_hold(&self, now: Time) -> Time {
-        let bytes = Bytes::new(self.queue.bytes());
-        (self.may_begin(now) + self.config.rate.transmission_time(bytes)).min(NEVER_SENT)
+        let (begin, bytes) = (self.may_begin(now), self.queue.bytes());
+        let sent = begin + self.config.rate.transmission_time(Bytes::new(bytes));
+        bucket::ready(&self.config.buckets, begin, bytes).max(sent).min(NEVER_SENT)
     }
 
     /// Returns the time at which all queued packets will have been sent at the current rate.
     fn last_sent(&self, now: Time) -> Time {
+        if bucket::shapes(&self.config.buckets) {
+            return self.end_without_hold(now);
+        }
         let waiting = self.queue.list().into_iter();
         let sum =
             |until, packet: Packet| until + transmission_time(self.config.rate, packet.size());
@@ -444,18 +505,38 @@ impl Port {
             return None;
         }
         let reported = self.fates.len();
-        let next = self.queue.dequeue(now, &mut self.fates);
+        let next = self.take_next(now);
         self.count_fates(reported);
         self.sending = next.map(|(packet, _)| packet);
         let (packet, since) = next?;
-        self.waited = now.saturating_since(since);
+        let begins = bucket::begin(&mut self.config.buckets, now, packet);
+        self.waited = begins.saturating_since(since);
         self.transmissions = self.transmissions.wrapping_add(1);
         self.delay = match self.drift {
-            Some((since, drift)) => drift.after(now.saturating_since(since)),
+            Some((since, drift)) => drift.after(begins.saturating_since(since)),
             None => self.config.delay,
         };
-        self.sending_until = now + transmission_time(self.config.rate, packet.size());
+        self.sending_until = begins + transmission_time(self.config.rate, packet.size());
+        if bucket::shapes(&self.config.buckets) {
+            self.busy_until = self.end_without_hold(now);
+        }
         Some(Transmission { until: self.sending_until, ordinal: self.transmissions })
+    }
+
+    /// Removes the next packet that passes the buckets behind the queue. Returns it with its arrival time.
+    fn take_next(&mut self, now: Time) -> Option<(Packet, Time)> {
+        loop {
+            let (packet, since) = self.queue.dequeue(now, &mut self.fates)?;
+            match bucket::meter(&mut self.config.buckets, BucketPlace::Egress, now, packet) {
+                Some(metered) => {
+                    if metered.marking() != packet.marking() {
+                        self.fates.push((metered, Fate::Marked));
+                    }
+                    return Some((metered, since));
+                }
+                None => self.fates.push((packet, Fate::Dropped(DropReason::PolicedEgress))),
+            }
+        }
     }
 
     /// Ends the transmission `ordinal`, unless a failure aborted it.
@@ -548,6 +629,12 @@ impl Port {
             Some(_) if self.delay < self.config.delay => self.delay,
             _ => self.config.delay,
         }
+    }
+
+    /// Returns whether the propagation delay changes linearly.
+    #[must_use]
+    pub fn drifts(&self) -> bool {
+        self.drift.is_some()
     }
 
     /// Sets the propagation delay of transmissions that begin from now on.

@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 use optcp_units::{Duration, Rate, Time};
 
-use crate::{PortId, QueueLimit};
+use crate::{Chance, PortId, QueueLimit};
 
 /// Linear change of a delay, which then stays constant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,6 +61,8 @@ pub enum Change {
     Open(PortId, bool),
     /// Whether the port sets the ECE flag in every arriving TCP packet, as switches do to notify senders of a circuit.
     Ece(PortId, bool),
+    /// Probability with which arriving packets are lost from now on.
+    Loss(PortId, Chance),
 }
 
 impl Change {
@@ -74,7 +76,8 @@ impl Change {
             | Change::Drift(port, _)
             | Change::Limit(port, _)
             | Change::Open(port, _)
-            | Change::Ece(port, _) => port,
+            | Change::Ece(port, _)
+            | Change::Loss(port, _) => port,
         }
     }
 }

@@ -9,6 +9,8 @@ mod arrow;
 mod capture;
 mod congestion;
 mod dumbbell;
+#[cfg(target_os = "linux")]
+mod emulate;
 mod graph;
 mod hurst;
 mod live;
@@ -161,9 +163,12 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<live::LiveRun>()?;
     module.add_class::<live::FlowState>()?;
     module.add_class::<dumbbell::Dumbbell>()?;
+    #[cfg(target_os = "linux")]
+    module.add_class::<emulate::Emulation>()?;
     module.add_class::<graph::Graph>()?;
     module.add_function(wrap_pyfunction!(run::run_branches, module)?)?;
     module.add_function(wrap_pyfunction!(study::run_block, module)?)?;
+    module.add_function(wrap_pyfunction!(study::store_run, module)?)?;
     module.add_function(wrap_pyfunction!(study::read_tables, module)?)?;
     module.add_function(wrap_pyfunction!(study::check_files, module)?)?;
     module.add_function(wrap_pyfunction!(study::metrics, module)?)?;

@@ -47,7 +47,7 @@ fn cancelled(raised: Option<PyErr>) -> PyErr {
 }
 
 /// Returns an `optcp.InputError`.
-fn input_error(message: &str) -> PyErr {
+pub(crate) fn input_error(message: &str) -> PyErr {
     Python::attach(|py| {
         let class = py.import("optcp.errors").and_then(|errors| errors.getattr("InputError"));
         class
@@ -299,7 +299,7 @@ impl LiveRun {
 }
 
 /// Stages of a connection.
-const STAGES: [&str; 3] = ["waiting", "active", "finished"];
+const STAGES: [&str; 4] = ["waiting", "active", "finished", "aborted"];
 
 /// State of a TCP connection at one time.
 #[pyclass(frozen, module = "optcp._core")]
@@ -310,6 +310,7 @@ impl FlowState {
     fn stage(&self) -> u32 {
         match self.0 {
             state if state.is_finished => 2,
+            state if state.is_aborted => 3,
             state if state.counts.sent > 0 => 1,
             _ => 0,
         }

@@ -8,8 +8,8 @@ use optcp_runs::RunOptions;
 use optcp_scenario::ecmp_paths;
 use optcp_scenario::external::Class;
 use optcp_scenario::{
-    FibreRow, Graph, GraphFibre, GraphFibres, GraphLink, Library, LinkRisks, LinkValues, Matrix,
-    Reference, ReferenceResolver, Rows, Values, WarningKind,
+    FibreRow, FlowColumns, FlowList, Graph, GraphFibre, GraphFibres, GraphLink, Library, LinkRisks,
+    LinkValues, Matrix, Reference, ReferenceResolver, Rows, Values, WarningKind,
 };
 use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
@@ -102,6 +102,15 @@ impl ReferenceResolver for Beside {
                 .import("optcp.scenarios.topologies")?
                 .call_method1("values", (file, scenario))?;
             found.extract()
+        })
+    }
+
+    fn flows(&self, file: &str) -> Result<FlowList, String> {
+        self.ask(|py, scenario| {
+            let found =
+                py.import("optcp.scenarios.topologies")?.call_method1("flows", (file, scenario))?;
+            let columns: FlowColumns = found.extract()?;
+            Ok(FlowList::from(columns))
         })
     }
 

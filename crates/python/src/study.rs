@@ -11,7 +11,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
 use crate::congestion::caught;
-use crate::run::named_engine;
+use crate::run::{Run, named_engine};
 use crate::scenario::Scenario;
 use crate::table::dictionaries;
 use crate::{Cancel, Cancelled};
@@ -43,12 +43,8 @@ pub(crate) fn run_block<'py>(
     }
     let options = RunOptions { fork, digest, engine: named_engine(engine)?, threads };
     let cancel = cancel.map(|cancel| cancel.0.clone()).unwrap_or_default();
-    let value = |value: &Value| match value {
-        Value::Number(number) => AxisValue::Number(*number),
-        Value::Text(text) => AxisValue::Text(text.clone()),
-    };
     let values: Vec<Vec<AxisValue>> =
-        cells.iter().map(|(_, values, _)| values.iter().map(value).collect()).collect();
+        cells.iter().map(|(_, values, _)| values.iter().map(axis_value).collect()).collect();
     let cells: Vec<Cell<'_>> = cells
         .iter()
         .zip(&values)
@@ -72,6 +68,31 @@ pub(crate) fn run_block<'py>(
         Failure::Files(error) => PyOSError::new_err(error.to_string()),
     })?;
     Ok(files.into_iter().map(|file| (file.path, PyBytes::new(py, &file.content))).collect())
+}
+
+/// Writes the files of one finished run, and returns the path of the manifest.
+#[pyfunction]
+pub(crate) fn store_run(
+    py: Python<'_>,
+    axes: Vec<String>,
+    cell: (String, Vec<Value>, Py<Scenario>),
+    run: &Run,
+    root: PathBuf,
+) -> PyResult<String> {
+    let (id, values, scenario) = cell;
+    let values: Vec<AxisValue> = values.iter().map(axis_value).collect();
+    let cell = Cell { id: &id, values: &values, scenario: &scenario.get().0 };
+    let files = py.detach(|| optcp_store::files_of(&axes, cell, &run.run, 0.0));
+    let files = files.map_err(|error| PyRuntimeError::new_err(error.to_string()))?;
+    optcp_store::write(&root, &files).map_err(|error| PyOSError::new_err(error.to_string()))?;
+    Ok(files.into_iter().next_back().map(|file| file.path).unwrap_or_default())
+}
+
+fn axis_value(value: &Value) -> AxisValue {
+    match value {
+        Value::Number(number) => AxisValue::Number(*number),
+        Value::Text(text) => AxisValue::Text(text.clone()),
+    }
 }
 
 #[pyfunction]

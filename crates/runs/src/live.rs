@@ -3,12 +3,13 @@
 use std::sync::Arc;
 
 use optcp_engine::observe::Observations;
-use optcp_engine::{Counts, FlowState, PortState, Simulation};
+use optcp_engine::{Counts, Delivery, External, FlowState, PortState, Simulation};
 use optcp_net::{FlowId, PortId};
 use optcp_scenario::{Plan, Scenario};
 use optcp_units::Time;
 
-use crate::build::{Failed, World, all_hops, world};
+use crate::build::{Failed, World, all_hops, observations, world};
+use crate::external::{ExternalFlow, NotExternal};
 use crate::past::past;
 use crate::run::{Cancel, Cancelled, Progress, Run, RunOptions, result, shared_until};
 
@@ -29,7 +30,31 @@ impl LiveRun {
     /// Creates a run at time zero. The caller decides whether branches share their past: `fork` is ignored.
     #[must_use]
     pub fn new(scenario: &Scenario, seed: u64, options: RunOptions) -> Self {
+        Self::of(built(scenario, seed, options), scenario, seed, options)
+    }
+
+    /// Creates a run in which the packets of all flows between the chosen nodes come from outside.
+    ///
+    /// # Errors
+    /// Returns the name of the first flow for which this is impossible, and the reason.
+    pub fn with_external(
+        scenario: &Scenario,
+        seed: u64,
+        options: RunOptions,
+        nodes: &[usize],
+    ) -> Result<(Self, Vec<ExternalFlow>), (String, NotExternal)> {
         let mut world = built(scenario, seed, options);
+        let plan = world.populated.as_ref().unwrap_or(scenario.plan());
+        let before = world.blueprint.clone();
+        let external = ExternalFlow::replace(plan, &mut world.blueprint, nodes)?;
+        let group = |flow: &ExternalFlow| plan.groups.iter().position(|name| *name == flow.group);
+        let groups = external.iter().flat_map(|flow| [group(flow); 2]).flatten();
+        world.observations = observations(plan, &before, false, &groups.collect::<Vec<_>>());
+        world.external.clone_from(&external);
+        Ok((Self::of(world, scenario, seed, options), external))
+    }
+
+    fn of(mut world: World, scenario: &Scenario, seed: u64, options: RunOptions) -> Self {
         let observations = std::mem::take(&mut world.observations);
         let plan = scenario.plan();
         LiveRun {
@@ -115,6 +140,36 @@ impl LiveRun {
         let (now, flow) = (self.now(), FlowId::at(number));
         self.progress.simulation.set_cwnd(flow, bytes);
         self.windows.push((now, flow, bytes));
+    }
+
+    /// Sends a packet from outside at `at`, or now if that is past, as [`Simulation::inject`] does.
+    ///
+    /// # Panics
+    /// If `source` is not one of an [`ExternalFlow`].
+    pub fn inject(&mut self, source: FlowId, at: Time, packet: External) {
+        self.progress.simulation.inject(source, at, packet);
+    }
+
+    /// Removes and returns the external packets that have arrived. Some may arrive later than now.
+    pub fn take_deliveries(&mut self) -> Vec<Delivery> {
+        self.progress.simulation.take_deliveries()
+    }
+
+    /// Sets the last simulated time to now.
+    pub fn stop_now(&mut self) {
+        self.progress.simulation.stop_now();
+    }
+
+    /// Returns a time before which nothing happens; [`Time::MAX`] if nothing happens any more.
+    #[must_use]
+    pub fn next_at(&self) -> Time {
+        self.simulation().next_at()
+    }
+
+    /// Returns a time before which no packet arrives at its destination, as [`Simulation::next_arrival_at`] does.
+    #[must_use]
+    pub fn next_arrival_at(&self) -> Time {
+        self.simulation().next_arrival_at()
     }
 
     /// Runs to the end, with the result of [`run_branches`](crate::run_branches).

@@ -37,6 +37,8 @@ pub(crate) fn past(plan: &Plan, now: Time) -> Plan {
         plan.protections.iter_mut().for_each(|one| one.flows.retain(|&other| other != flow));
         drop(last);
     }
+    let flows = plan.flows.len();
+    plan.connections.retain(|connection| connection.subflows.end <= flows);
     let groups = plan.flows.iter().map(|flow| flow.group + 1).max().unwrap_or(0);
     plan.groups.truncate(groups);
     plan.classes.truncate(groups);

@@ -11,9 +11,11 @@ use sha2::{Digest as _, Sha256};
 
 use crate::buffers::{ResequencingBuffer, buffers};
 use crate::build::{Arrived, Failed, RoutingRecord, Switched, World, world};
+use crate::ends::{Ends, ends};
 use crate::series::{Series, series};
 use optcp_scenario::Plan;
 use optcp_scenario::Scenario;
+use optcp_scenario::plan::ConnectionPlan;
 
 /// Flag that stops several runs, and their common progress.
 #[derive(Clone, Debug, Default)]
@@ -109,6 +111,8 @@ pub struct Run {
     pub path_outages: Vec<CutOff>,
     /// Observed series, in the order of the scenario.
     pub series: Vec<Series>,
+    /// Ends of flows of finite size and of operations. Not part of the digests.
+    pub ends: Ends,
     /// Active periods of groups with observed goodput, in the order of the scenario, without groups that were
     /// never active. Not part of the digests.
     pub active: Vec<Active>,
@@ -288,9 +292,11 @@ impl<O: Observer> Progress<O> {
                 return Err(Cancelled);
             }
             let mut flows = self.simulation.senders().zip(awaited);
-            let ended = flows.all(|(sender, &awaited)| !awaited || sender.finished());
+            let ended = flows.all(|(sender, &awaited)| {
+                !awaited || sender.finished() || sender.aborted().is_some()
+            });
             drop(flows);
-            if ended {
+            if ended && self.simulation.connections_have_ended() {
                 self.simulation.stop_now();
             }
             // No flow ends before the next event: seconds without events are skipped.
@@ -420,6 +426,7 @@ pub(crate) fn result<O: Observer + AsRef<Observations>>(
         arrived: world.arrived.clone(),
         path_outages: cut_off(plan, &world.blueprint, simulation.stop()),
         series: series(plan, observations),
+        ends: ends(plan, world, simulation),
         active: active(plan, &starts, simulation),
         waiting: simulation.waiting(),
         measured: progress.measured(),
@@ -449,17 +456,23 @@ fn active<O: Observer + AsRef<Observations>>(
     starts: &[Time],
     simulation: &Simulation<O>,
 ) -> Vec<Active> {
-    let flows = || plan.flows.iter().zip(starts).zip(simulation.senders());
+    let flows = || {
+        let groups = plan.flows.iter().map(|flow| flow.group).zip(starts.iter().copied());
+        let flows = groups.zip(simulation.senders().map(|sender| sender.finished()));
+        let first = |connection: &ConnectionPlan| starts[connection.subflows.start];
+        let connections = plan.connections.iter().map(move |one| (one.group, first(one)));
+        flows.chain(connections.zip(simulation.finished_connections()))
+    };
     let mut found: Vec<Active> = Vec::new();
     for (observed, last) in plan.observe.iter().zip(simulation.observer().as_ref().last_progress())
     {
         for (&group, &last) in observed.groups.iter().zip(last) {
-            let of_group = || flows().filter(|((flow, _), _)| flow.group == group);
-            let from = of_group().map(|((_, &start), _)| start).min();
+            let of_group = || flows().filter(|((its, _), _)| *its == group);
+            let from = of_group().map(|((_, start), _)| start).min();
             let Some(from) = from.filter(|&from| from < simulation.stop()) else { continue };
             let name = &plan.groups[group];
             if found.iter().all(|one| one.group != *name) {
-                let ended = of_group().all(|(_, sender)| sender.finished());
+                let ended = of_group().all(|(_, has_ended)| has_ended);
                 let to = if ended { last } else { simulation.stop() };
                 found.push(Active { group: name.clone(), from, to });
             }

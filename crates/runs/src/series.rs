@@ -43,6 +43,7 @@ impl Series {
             let none = Watched {
                 blueprint: &blueprint,
                 group_of: &[],
+                external: &[],
                 groups: &[],
                 ports: &[],
                 fibres: &[],
@@ -106,7 +107,13 @@ fn names(plan: &Plan, observed: &ObservePlan, of: Names) -> Vec<String> {
             observed.groups.iter().map(|&group| plan.groups[group].clone()).collect()
         }
         Names::Groups => plan.groups.clone(),
-        Names::Flows => plan.flows.iter().map(|flow| flow.name.clone()).collect(),
+        Names::Flows => {
+            let flows = plan.flows.iter().map(|flow| &flow.name);
+            flows
+                .chain(plan.connections.iter().map(|connection| &connection.name))
+                .cloned()
+                .collect()
+        }
         Names::ChosenLinks => observed_ports(plan, observed).into_iter().map(port).collect(),
         Names::Ports => all_hops(plan).map(port).collect(),
         Names::These(names) => names,

@@ -14,7 +14,7 @@ use crate::run::Cancelled;
 /// Condition on the state of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Condition {
-    /// A TCP connection has completed.
+    /// A TCP connection has completed or given up.
     Completed(usize),
     /// The run has dropped this many packets.
     Dropped(u64),
@@ -51,7 +51,10 @@ impl Condition {
     fn read(self, run: &LiveRun) -> Reading {
         let rising = |value| Reading { value, counter: value };
         match self {
-            Condition::Completed(flow) => rising(u64::from(run.flow(flow).is_finished)),
+            Condition::Completed(flow) => {
+                let flow = run.flow(flow);
+                rising(u64::from(flow.is_finished || flow.is_aborted))
+            }
             Condition::Dropped(_) => rising(run.counts().dropped_in_all()),
             Condition::Timeouts(_) => rising(run.timeouts()),
             Condition::Queue(port, _) => {

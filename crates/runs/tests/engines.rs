@@ -11,7 +11,9 @@ use optcp_units::{Duration, Time};
 const LONGEST: Duration = Duration::from_secs(100);
 /// Scenarios of 10 and 2 Gb/s, with the rate and the buffers reduced to a thousandth and a
 /// hundredth. Also a smaller and a shorter one, and one with values of the network below.
-const SLOWER: [(&str, &str, &str); 16] = [
+const SLOWER: [(&str, &str, &str); 18] = [
+    ("gmpls-mesh.toml", "nodes.0.count", "18"),
+    ("gmpls-mesh.toml", "failures.0.link", "[\"Hannover\", \"Berlin\"]"),
     ("lbas.toml", "parameters.rate", "10 Mbps"),
     ("lbas.toml", "parameters.buffer", "12.5 kB"),
     ("lbas.toml", "parameters.far_buffer", "12.5 kB"),

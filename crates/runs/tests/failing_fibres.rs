@@ -3,8 +3,7 @@
 //! E sends a packet of 1250 bytes to F every 10 ms, each a burst of 10 us at 1 Gb/s. The working route E, A, F takes 2 ms.
 //! The route E, B, F takes 4 ms, and the detour E, A, B, F 4 ms.
 
-use optcp_runs::{Cancel, Engine, Run, RunOptions, run_branches};
-use optcp_scenario::Scenario;
+use crate::support::run_on_both;
 
 const CORE: &str = r#"
 title = "Failing fibres"
@@ -52,21 +51,16 @@ rate = "1 Mbps"
 size = "1250 B"
 "#;
 
-fn run(failures: &str, set: &[(&str, &str)], engine: Engine) -> Run {
-    let text = format!("{CORE}{failures}");
-    let set: Vec<_> = set.iter().map(|(k, v)| (k.to_string(), v.to_string())).collect();
-    let scenario = Scenario::parse(&text, "failing.toml", &set);
-    let scenario = scenario.unwrap_or_else(|diagnostic| panic!("{diagnostic}"));
-    let options = RunOptions { engine, digest: true, ..RunOptions::default() };
-    run_branches(&[&scenario], 1, options, &Cancel::default()).expect("nobody cancels").remove(0)
+/// Returns the number of packets dropped by reason, without zeros.
+fn drops_of(text: &str, set: &[(&str, &str)]) -> Vec<(String, u64)> {
+    let run = run_on_both(text, set, 1);
+    let drops = run.drops.iter().filter(|(_, count)| *count > 0);
+    drops.map(|(reason, count)| (reason.to_string(), *count)).collect()
 }
 
-/// Returns the number of packets dropped by reason, without zeros.
+/// Returns the drops in the core with these failures.
 fn drops(failures: &str, set: &[(&str, &str)]) -> Vec<(String, u64)> {
-    let runs = [Engine::Reference, Engine::Fast].map(|engine| run(failures, set, engine));
-    assert_eq!(runs[0].records_sha256, runs[1].records_sha256);
-    let drops = runs[0].drops.iter().filter(|(_, count)| *count > 0);
-    drops.map(|(reason, count)| (reason.to_string(), *count)).collect()
+    drops_of(&format!("{CORE}{failures}"), set)
 }
 
 fn dropped(reason: &str, count: u64) -> (String, u64) {
@@ -185,19 +179,7 @@ repair = "455.5 ms"
 /// The packets of 210 and 220 ms are lost, and of 460 and 470 ms none. With protection of the core, routers do nothing.
 #[test]
 fn routers_use_other_routes_of_bursts() {
-    let drops = |set: &[(&str, &str)]| {
-        let set: Vec<_> = set.iter().map(|(k, v)| (k.to_string(), v.to_string())).collect();
-        let scenario = Scenario::parse(ROUTED, "routed.toml", &set);
-        let scenario = scenario.unwrap_or_else(|diagnostic| panic!("{diagnostic}"));
-        let runs = [Engine::Reference, Engine::Fast].map(|engine| {
-            let options = RunOptions { engine, digest: true, ..RunOptions::default() };
-            let cancel = Cancel::default();
-            run_branches(&[&scenario], 1, options, &cancel).expect("nobody cancels").remove(0)
-        });
-        assert_eq!(runs[0].records_sha256, runs[1].records_sha256);
-        let drops = runs[0].drops.iter().filter(|(_, count)| *count > 0);
-        drops.map(|(reason, count)| (reason.to_string(), *count)).collect::<Vec<_>>()
-    };
+    let drops = |set: &[(&str, &str)]| drops_of(ROUTED, set);
     assert_eq!(drops(&[]), [dropped("link-down", 2)]);
     assert_eq!(drops(&[("routing.repair", "none")]), [dropped("link-down", 25)]);
     // The switch at E deflects at once, because its detection takes no time.

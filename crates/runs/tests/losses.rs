@@ -167,3 +167,32 @@ fn losses_apply_outside_and_inside_a_bundle() {
         }
     }
 }
+
+/// Datagrams, one per millisecond for 10 s. The link loses all from 2 s to 4 s, and a quarter from 4 s to 8 s. Of 6000
+/// packets, 2000 and a quarter of 4000 are lost, with a standard deviation of sqrt(4000 x 0.25 x 0.75) = 27.4. The other
+/// direction loses nothing.
+#[test]
+fn scheduled_losses_follow_the_schedule() {
+    let text = r#"
+stop = "11 s"
+nodes = [{ names = ["A", "B"] }]
+links = [{ chain = ["A", "B"], rate = "100 Mbps", delay = "5 ms", queue = "unlimited" }]
+schedules = [{ changes = [
+    { at = "1999.5 ms", link = ["A", "B"], direction = "forward", loss = 1 },
+    { at = "3999.5 ms", link = ["A", "B"], direction = "forward", loss = 0.25 },
+    { at = "7999.5 ms", link = ["A", "B"], direction = "forward", loss = 0 },
+] }]
+traffic = [
+    { group = "there", path = ["A", "B"], process = "constant", rate = "1000 packets/s", size = "100 B", until = "10 s" },
+    { group = "back", path = ["B", "A"], process = "constant", rate = "1000 packets/s", size = "100 B", until = "10 s" },
+]
+observe = [{ name = "fate", kind = "datagrams", interval = "11 s" }]
+"#;
+    let scenario = Scenario::parse(text, "losses.toml", &[]).unwrap_or_else(|one| panic!("{one}"));
+    let run = runs(&[&scenario], 1, true).remove(0);
+    let [(reason, lost)] = run.drops[..] else { panic!("one reason: {:?}", run.drops) };
+    assert_eq!(reason, "random-loss");
+    assert!((lost as f64 - 3000.0).abs() < 4.0 * 27.4, "{lost}");
+    // Another seed draws other packets.
+    assert_ne!(runs(&[&scenario], 2, true)[0].records_sha256, run.records_sha256);
+}

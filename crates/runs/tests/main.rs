@@ -1,12 +1,16 @@
 //! Every test file of the crate, in one binary: each binary is linked with all that it uses.
 
+mod buckets;
 mod bundles;
+mod burst_classes;
 mod bursts;
 mod circuits;
 mod copies;
 mod core;
+mod coupled;
 mod cuts;
 mod engines;
+mod external;
 mod failing_fibres;
 mod forwarding;
 mod found;
@@ -24,5 +28,7 @@ mod routed_bundles;
 mod routing;
 mod schemes;
 mod segments;
+mod subflows;
+mod support;
 mod switches;
 mod traffic;

@@ -1,7 +1,9 @@
 //! Switches with queues at their inputs, against times worked out by hand.
 
-use optcp_runs::{Cancel, Engine, Run, RunOptions, Series, Values, run_branches};
+use optcp_runs::{Run, Series, Values};
 use optcp_scenario::Scenario;
+
+use crate::support::run_on_both;
 
 /// A packet of 1000 B takes 1 ms on each link, and has four cells. The packets of A and B arrive at X at 2 ms and 2.1 ms.
 const MERGE: &str = r#"
@@ -33,21 +35,7 @@ until = "0.6 ms"
 "#;
 
 fn run(set: &[(&str, &str)]) -> Run {
-    let set: Vec<_> = set.iter().map(|(k, v)| (k.to_string(), v.to_string())).collect();
-    let scenario =
-        Scenario::parse(MERGE, "test.toml", &set).unwrap_or_else(|found| panic!("{found}"));
-    let mut digests = Vec::new();
-    let mut last = None;
-    for engine in [Engine::Reference, Engine::Fast] {
-        let options = RunOptions { engine, digest: true, ..RunOptions::default() };
-        let run = run_branches(&[&scenario], 1, options, &Cancel::default())
-            .expect("nobody cancels")
-            .remove(0);
-        digests.push(run.records_sha256.clone());
-        last = Some(run);
-    }
-    assert_eq!(digests[0], digests[1], "both engines");
-    last.expect("two runs")
+    run_on_both(MERGE, set, 1)
 }
 
 fn numbers(series: &Series, name: &str) -> Vec<u64> {

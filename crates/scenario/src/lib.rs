@@ -31,8 +31,8 @@ mod written;
 pub use catalogue::{CatalogueEntry, catalogue, json_schema};
 pub use check::{TcpChoices, great_circle_km, pick};
 pub use library::{
-    FibreRow, Graph, GraphFibre, GraphFibres, GraphLink, Library, LinkRisks, LinkValues, Matrix,
-    Reference, ReferenceResolver, Rows, Values,
+    FibreRow, FlowColumns, FlowList, Graph, GraphFibre, GraphFibres, GraphLink, Library, LinkRisks,
+    LinkValues, Matrix, Reference, ReferenceResolver, Rows, Values,
 };
 pub use optcp_routing::Coverage;
 pub use optcp_tcp::congestion::external;

@@ -56,6 +56,44 @@ pub struct Matrix {
     pub rows: Vec<(u64, String, String, u64)>,
 }
 
+/// List of flows, by columns of equal length.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+pub struct FlowList {
+    /// Names of nodes and groups, to which the rows refer by index.
+    pub names: Vec<String>,
+    /// Number of the line in the file.
+    pub lines: Vec<u64>,
+    /// Start of the flow, in picoseconds.
+    pub starts_ps: Vec<u64>,
+    /// Source.
+    pub from: Vec<u32>,
+    /// Destination.
+    pub to: Vec<u32>,
+    /// Amount of data.
+    pub bytes: Vec<u64>,
+    /// Group of the flow; empty if the file has no groups.
+    pub groups: Vec<u32>,
+    /// `true`: UDP. Empty if all flows are TCP.
+    pub udp: Vec<bool>,
+}
+
+impl FlowList {
+    /// Returns whether a row is a UDP flow.
+    pub(crate) fn is_udp(&self, row: usize) -> bool {
+        self.udp.get(row).copied().unwrap_or(false)
+    }
+}
+
+/// List of flows as the front ends pass it: the fields of [`FlowList`] in order.
+pub type FlowColumns =
+    (Vec<String>, Vec<u64>, Vec<u64>, Vec<u32>, Vec<u32>, Vec<u64>, Vec<u32>, Vec<bool>);
+
+impl From<FlowColumns> for FlowList {
+    fn from((names, lines, starts_ps, from, to, bytes, groups, udp): FlowColumns) -> Self {
+        FlowList { names, lines, starts_ps, from, to, bytes, groups, udp }
+    }
+}
+
 /// Values as written, each with its line number.
 pub type Values = Vec<(u64, String)>;
 
@@ -165,6 +203,14 @@ pub trait ReferenceResolver: Send + Sync {
         Err(format!("`{file}` cannot be read: no file library is available"))
     }
 
+    /// Returns the list of flows in a file.
+    ///
+    /// # Errors
+    /// If the file is not valid.
+    fn flows(&self, file: &str) -> Result<FlowList, String> {
+        Err(format!("`{file}` cannot be read: no file library is available"))
+    }
+
     /// Returns the table in a file.
     ///
     /// # Errors
@@ -222,6 +268,11 @@ impl Library {
     /// Returns the values in a file.
     pub(crate) fn values(&self, file: &str) -> Result<Values, String> {
         self.0.values(file)
+    }
+
+    /// Returns the list of flows in a file.
+    pub(crate) fn flows(&self, file: &str) -> Result<FlowList, String> {
+        self.0.flows(file)
     }
 
     /// Returns the table in a file.

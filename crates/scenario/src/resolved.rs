@@ -4,6 +4,9 @@
 //! New keys must not change existing digests: a key with its default value (null, false or empty) is omitted,
 //! see [`with_optional`].
 
+mod applications;
+mod buckets;
+mod bursts;
 mod optical;
 mod planned;
 
@@ -15,14 +18,12 @@ use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
 use optcp_net::{Discipline, LossKind, QueueLimit as Length, Setting, Spoils};
-
-use optcp_optical::burst::{Assembly, BurstProtection};
 use optcp_optical::protection::CommandAt;
 use optcp_tcp::{Config, profile::Profile};
 use optcp_traffic::{FractalRenewal, PacketSize, ProcessKind, SizesKind, Volume};
 
 use crate::plan::{
-    BundlePlan, BurstsPlan, Carries, CorePlan, DetectionPlan, DirectedLink, FailurePlan, FlowPlan,
+    BundlePlan, Carries, ConnectionPlan, DetectionPlan, DirectedLink, FailurePlan, FlowPlan,
     ForwardingPlan, LinkPlan, Loses, LossPlan, ObservePlan, Plan, PortPlan, ProcessPlan,
     ProtectionPlan, QueueLimit, RoutingPlan, Shape, Spread, SwitchPlan, TrafficPlan,
 };
@@ -76,19 +77,22 @@ fn text(plan: &Plan, title: &str, tcp: impl Fn(&Config) -> Map<String, Value>) -
         "observe": plan.observe.iter().map(|entry| observation(plan, entry)).collect::<Value>(),
     });
     let optional = json!({
+        "buckets": plan.buckets.iter().map(|entry| buckets::bucket(plan, entry)).collect::<Value>(),
         "bundles": plan.bundles.iter().map(|entry| bundle(plan, entry)).collect::<Value>(),
         "end_with_flows": plan.end_with_flows,
         "measure": plan.measure.map(|window| json!({
             "after_ps": window.after.as_ps(),
             "until_ps": window.until.as_ps(),
         })),
-        "core": plan.core.map(core),
-        "bursts": plan.bursts.iter().map(|entry| bursts(plan, entry)).collect::<Value>(),
+        "core": plan.core.map(bursts::core),
+        "bursts": plan.bursts.iter().map(|entry| bursts::bursts(plan, entry)).collect::<Value>(),
         "switches": plan.switches.iter().map(|entry| switch(plan, entry)).collect::<Value>(),
         "optical": plan.optical.as_ref().map(|layer| optical::layer(plan, layer)),
         "routing": plan.routing.as_ref().map(|entry| routing(plan, entry)),
+        "connections": plan.connections.iter().map(|one| connection(plan, one)).collect::<Value>(),
         "forwarding": plan.forwarding.as_ref().map(|written| forwarding(plan, written)),
         "traffic": plan.traffic.iter().map(|entry| traffic(plan, entry)).collect::<Value>(),
+        "applications": plan.applications.iter().map(|entry| applications::application(plan, entry)).collect::<Value>(),
     });
     let Value::Object(sections) = with_optional(always, optional) else { unreachable!("a table") };
     let mut texts: BTreeMap<String, String> =
@@ -101,6 +105,22 @@ fn text(plan: &Plan, title: &str, tcp: impl Fn(&Config) -> Map<String, Value>) -
     }
     let entries = texts.into_iter().map(|(key, text)| format!("{}:{text}", json!(key)));
     format!("{{{}}}", entries.collect::<Vec<_>>().join(","))
+}
+
+fn connection(plan: &Plan, entry: &ConnectionPlan) -> Value {
+    let subflows = plan.flows[entry.subflows.clone()].iter().map(|flow| flow.name.as_str());
+    let always = json!({
+        "name": entry.name,
+        "subflows": subflows.collect::<Value>(),
+        "scheduler": entry.config.scheduler,
+        "size_segments": entry.size,
+    });
+    let writes = entry.writes.iter().map(|(after, segments)| json!([after.as_ps(), segments]));
+    let optional = json!({
+        "opportunistic_retransmission": entry.config.opportunistic_retransmission,
+        "written_later_ps_segments": writes.collect::<Value>(),
+    });
+    with_optional(always, optional)
 }
 
 fn traffic(plan: &Plan, entry: &TrafficPlan) -> Value {
@@ -183,49 +203,6 @@ fn switch(plan: &Plan, switch: &SwitchPlan) -> Value {
         key: queue,
     });
     with_optional(always, json!({ "fifo": switch.fifo }))
-}
-
-fn core(core: CorePlan) -> Value {
-    let given = |time: Duration| (time != Duration::ZERO).then_some(time.as_ps());
-    let always = json!({
-        "scheduling": core.scheduling,
-        "conversion": core.conversion,
-        "processing_ps": core.processing.as_ps(),
-    });
-    let optional = json!({
-        "detection_ps": given(core.detection),
-        "delay_line_ps": given(core.delay_line),
-    });
-    with_optional(always, optional)
-}
-
-fn bursts(plan: &Plan, bursts: &BurstsPlan) -> Value {
-    let (timer, size, adaptive) = match bursts.assembly {
-        Assembly::Timer(timer) => (Some(timer), None, None),
-        Assembly::Size(size) => (None, Some(size), None),
-        Assembly::Hybrid(hybrid) => (Some(hybrid.timer), Some(hybrid.size), None),
-        Assembly::Adaptive(adaptive) => (Some(adaptive.most), None, Some(adaptive)),
-    };
-    let link = &plan.links[bursts.link];
-    let [forward, reverse] = bursts.probabilities;
-    let always = json!({
-        "link": link.name,
-        "assembly": bursts.assembly.kind(),
-        "timer_ps": timer.map(|timer| timer.period.as_ps()),
-        "size_bytes": size.map(|size| size.threshold.count()),
-        "offset_ps": bursts.offset.as_ps(),
-    });
-    let differ = forward.to_bits() != reverse.to_bits();
-    let optional = json!({
-        "loss_probability": link.over.is_empty().then_some(forward),
-        "reverse": differ.then(|| json!({ "loss_probability": reverse })),
-        "fibres": ports(plan, &link.over),
-        "least_timer_ps": adaptive.map(|adaptive| adaptive.least.as_ps()),
-        "factor": adaptive.map(|adaptive| adaptive.factor),
-        "protection": (bursts.protection != BurstProtection::None).then_some(bursts.protection),
-        "other_routes": bursts.others.iter().flatten().map(|route| ports(plan, route)).collect::<Value>(),
-    });
-    with_optional(always, optional)
 }
 
 /// Returns the bundles on the path of a flow: their hops, and the destination numbers for data and ACKs.
@@ -368,6 +345,9 @@ fn entries(plan: &Plan, index: usize) -> Vec<Value> {
 fn group(plan: &Plan, index: usize, among: impl Fn(&FlowPlan) -> bool) -> Value {
     let of_group = plan.flows.iter().filter(|flow| flow.group == index);
     let flows: Vec<&FlowPlan> = of_group.filter(|flow| among(flow)).collect();
+    let amount = |flow: &&FlowPlan| (flow.start.clone(), flow.size);
+    // Only the flows of a list differ.
+    let is_list = flows.windows(2).any(|two| amount(&two[0]) != amount(&two[1]));
     let same_route = |a: &&FlowPlan, b: &&FlowPlan| a.hops == b.hops && a.bundles == b.bundles;
     let routes = flows.chunk_by(same_route).map(|same| {
         let always = json!({
@@ -375,8 +355,18 @@ fn group(plan: &Plan, index: usize, among: impl Fn(&FlowPlan) -> bool) -> Value 
             "ports": ports(plan, &same[0].hops),
             "flows": same.iter().map(|flow| flow.name.as_str()).collect::<Value>(),
         });
-        let bundles = passed_bundles(plan, same[0]);
-        with_optional(always, json!({ "bundles": bundles, "routed": same[0].routed }))
+        let amounts = same.iter().filter(|flow| flow.datagram_bytes.is_some());
+        let amounts = amounts.map(|flow| json!([spread(&flow.start), flow.datagram_bytes]));
+        let is_listed = |flow: &&&FlowPlan| is_list && flow.datagram_bytes.is_none();
+        let listed = same.iter().filter(is_listed);
+        let listed = listed.map(|flow| json!([spread(&flow.start), flow.size]));
+        let optional = json!({
+            "bundles": passed_bundles(plan, same[0]),
+            "routed": same[0].routed,
+            "listed_start_ps_segments": listed.collect::<Value>(),
+            "listed_start_ps_bytes": amounts.collect::<Value>(),
+        });
+        with_optional(always, optional)
     });
     let mut always = json!({
         "group": plan.groups[index],

@@ -27,7 +27,7 @@ optcp_units::registry! {
         "idle-in-sweep" => IdleInSweep: "values of `every` that no traffic crosses; they are left out of the sweep", "OpTCP";
         "not-covered" => NotCovered: "failure on the path of a protected group that none of its backups avoids", "OpTCP";
         "cut-for-good" => CutForGood: "flows without a backup whose path fails and is never repaired", "OpTCP";
-        "gives-up" => GivesUp: "outage above 924.6 s, after which Linux closes a connection; OpTCP keeps it", "RFC 9293 section 3.8.3; Linux";
+        "gives-up" => GivesUp: "outage in which connections give up, with Linux's defaults after 924.6 s", "RFC 9293 section 3.8.3; Linux";
         "shared-risk" => SharedRisk: "backup that shares a risk with the path it protects", "RFC 4202 section 2.3";
         "oversubscribed" => Oversubscribed: "reserved backups with more capacity than the links they replace or use", "OpTCP";
         "weights-unused" => WeightsUnused: "pair weights without effect, because every pair has the same flows", "OpTCP";
@@ -106,6 +106,8 @@ pub(crate) fn warnings(plan: &Plan, tree: &Node, places: &Places<'_>) -> Vec<War
     finder.measured();
     finder.parameters();
     finder.classes();
+    finder.repathing();
+    finder.trimming();
     finder.found
 }
 

@@ -16,9 +16,12 @@ macro_rules! bad {
 }
 
 bad!(
+    applications,
     arrivals,
     bdp_without_flows,
+    buckets,
     bundles,
+    burst_classes,
     bursts,
     circle,
     circuits,
@@ -42,6 +45,8 @@ bad!(
     losses_as_written,
     marked_risks,
     mesh,
+    mesh_of_groups,
+    multipath,
     missing_keys,
     names,
     names_of_folders,
@@ -69,6 +74,7 @@ bad!(
     queue_disciplines,
     queue_tables,
     queues,
+    quic,
     relative_queue,
     repeated_values,
     resequencing,

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use optcp_net::Chance;
 use optcp_scenario::plan::{ChangePlan, Plan, SchedulePlan};
 use optcp_scenario::{Graph, Library, Reference, ReferenceResolver, Rows, Scenario, Values};
 use optcp_units::{Duration, Time};
@@ -315,4 +316,32 @@ fn invalid_traces_are_rejected() {
         let problem = traced(&rest).map(drop).expect_err(&rest);
         assert!(problem.contains(said), "{problem}");
     }
+}
+
+/// Three leaves and two spines: 3 x 2 links, from each leaf to each spine.
+#[test]
+fn mesh_of_two_groups_links_each_member_with_each_of_the_other() {
+    let nodes = "[[nodes]]\ngroup = 'leaf'\ncount = 3\n[[nodes]]\ngroup = 'spine'\ncount = 2\n";
+    let links = "[[links]]\nmesh = ['leaf', 'spine']\nrate = '1 Gbps'\ndelay = '1 us'\nqueue = '9 packets'\n";
+    let plan = plan(&format!("stop = '1 s'\n{nodes}{links}"));
+    let names: Vec<&str> = plan.links.iter().map(|link| link.name.as_str()).collect();
+    let expected = [
+        "leaf0-spine0",
+        "leaf0-spine1",
+        "leaf1-spine0",
+        "leaf1-spine1",
+        "leaf2-spine0",
+        "leaf2-spine1",
+    ];
+    assert_eq!(names, expected);
+}
+
+/// A loss applies to both directions, unless one is given.
+#[test]
+fn loss_is_a_change_of_each_direction() {
+    let loss = [ChangePlan::Loss(Chance::new(0.25))];
+    let both = changed(r#"link = ["tor", "core"], loss = 0.25"#, &loss);
+    assert_eq!(both, ["tor->core", "core->tor"]);
+    let one = changed(r#"link = ["tor", "core"], direction = "forward", loss = 0.25"#, &loss);
+    assert_eq!(one, ["tor->core"]);
 }

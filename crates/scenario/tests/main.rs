@@ -6,6 +6,7 @@ mod changes;
 mod circuits;
 mod found;
 mod known;
+mod lists;
 mod overridden;
 mod sample;
 mod schema;

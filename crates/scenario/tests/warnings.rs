@@ -28,6 +28,8 @@ fn of<'w>(warnings: &'w [Warning], name: &str) -> Vec<&'w str> {
 }
 
 /// Eight hosts, and one port that all of their flows leave by.
+const ERLANG_B: &str = include_str!("../../../python/optcp/scenarios/erlang-b.toml");
+
 const INCAST: &str = r#"
 stop = "10 s"
 nodes = [{ group = "H", count = 8 }, { names = ["R", "B"] }]
@@ -143,6 +145,22 @@ fn keys_without_effect_cause_warnings() {
 }
 
 #[test]
+fn unused_classes_of_bursts_cause_warnings() {
+    let found = |set: &[(&str, &str)]| {
+        let found = warnings(ERLANG_B, set);
+        of(&found, "no-effect").iter().map(|&one| one.to_owned()).collect::<Vec<_>>()
+    };
+    let preemption = ("core.preemption", "true");
+    assert!(found(&[preemption])[0].contains("`preemption` has no effect"));
+    let classes = ("bursts.0.classes", "[{ class = 0 }, { class = 4 }]");
+    let missing = found(&[preemption, classes]);
+    assert!(missing.len() == 1 && missing[0].contains("no flow has class 4"), "{missing:?}");
+    assert_eq!(found(&[preemption, classes, ("traffic.0.class", "4")]).len(), 1);
+    let both = ("bursts.0.classes", "[{ class = 4 }]");
+    assert_eq!(found(&[preemption, both, ("traffic.0.class", "4")]), [""; 0]);
+}
+
+#[test]
 fn sizes_changed_by_rounding_cause_warnings() {
     let size = |size: &str| {
         let found = warnings(INCAST, &[("flows.0.size", size)]);
@@ -175,4 +193,24 @@ fn messages_are_short() {
     for one in &found {
         assert!(one.message.len() < 220, "{one:?}");
     }
+}
+
+#[test]
+fn trimming_needs_a_queue_and_a_receiver_that_reports() {
+    let queue = ("links.1.queue", r#"{ kind = "trim", limit = "50 packets" }"#);
+    let text = INCAST.to_owned()
+        + r#"
+[tcp.host]
+profile = "linux-6"
+loss_detection = "trimmed"
+"#;
+    let told = |set: &[(&str, &str)]| -> Vec<String> {
+        let found = warnings(&text, set);
+        of(&found, "no-effect").into_iter().map(str::to_owned).collect()
+    };
+    let [queue_alone] = &told(&[queue])[..] else { panic!("one warning") };
+    assert!(queue_alone.starts_with("no flow reports trimmed segments"), "{queue_alone}");
+    let [flow_alone] = &told(&[("flows.0.tcp", "host")])[..] else { panic!("one warning") };
+    assert!(flow_alone.starts_with("no queue trims segments of `f`"), "{flow_alone}");
+    assert_eq!(told(&[queue, ("flows.0.tcp", "host")]), [""; 0]);
 }

@@ -4,7 +4,7 @@ use std::error::Error;
 use std::fmt;
 
 use cpu_time::{ProcessTime, ThreadTime};
-use optcp_runs::{Cancel, ParquetError, RunOptions, run_branches};
+use optcp_runs::{Cancel, ParquetError, Run, RunOptions, run_branches};
 use optcp_scenario::Scenario;
 
 use crate::part::{AxisValue, File, Part};
@@ -81,6 +81,21 @@ impl Clock {
         }
         .as_secs_f64()
     }
+}
+
+/// Returns the files of one finished run of the only combination of a block.
+///
+/// # Errors
+/// If a table cannot be encoded.
+pub fn files_of(
+    axes: &[String],
+    cell: Cell<'_>,
+    run: &Run,
+    cpu_s: f64,
+) -> Result<Vec<File>, ParquetError> {
+    let mut part = Part::default();
+    part.add(0, cell.scenario, run);
+    part.files(axes, &[cell], cpu_s)
 }
 
 /// Makes the runs of a block and passes its files on, part by part.

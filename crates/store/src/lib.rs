@@ -13,7 +13,7 @@ mod read;
 mod survival;
 mod write;
 
-pub use block::{Block, Cell, Failure, run_block};
+pub use block::{Block, Cell, Failure, files_of, run_block};
 pub use metrics::{Bounds, METRICS, Metric, Scalar, scalars};
 pub use part::{AxisValue, File, TABLES, columns, table};
 pub use read::{ReadError, check, read};

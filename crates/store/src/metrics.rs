@@ -1,5 +1,7 @@
 //! Definitions of the metrics of a run.
 
+mod durations;
+
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -102,10 +104,31 @@ metrics! {
         absent: "no flow with a size started", unfinished: "as for `completion_p50_s`", measured;
     ENDED "completed_flows" "flows" "group" NotNegative:
         "Flows that received all of their data."
-        absent: "`completions` not observed", unfinished: "not counted", measured;
+        absent: "no flow with a size", unfinished: "not counted", measured;
     UNFINISHED "unfinished_flows" "flows" "group" NotNegative:
         "Flows with a size that started and did not receive all of their data."
-        absent: "`completions` not observed", unfinished: "counted", measured;
+        absent: "no flow with a size", unfinished: "counted", measured;
+    OPERATION_MEAN "operation_mean_s" "s" "group" NotNegative:
+        "Mean duration of [operations](../details/applications.md)."
+        absent: "no operation began", unfinished: "as for `completion_mean_s`", measured;
+    OPERATION_P50 "operation_p50_s" "s" "group" NotNegative:
+        "Median."
+        absent: "no operation began", unfinished: "as for `completion_p50_s`", measured;
+    OPERATION_P95 "operation_p95_s" "s" "group" NotNegative:
+        "95th percentile."
+        absent: "no operation began", unfinished: "as for `completion_p50_s`", measured;
+    OPERATION_P99 "operation_p99_s" "s" "group" NotNegative:
+        "99th percentile."
+        absent: "no operation began", unfinished: "as for `completion_p50_s`", measured;
+    OPERATIONS "completed_operations" "operations" "group" NotNegative:
+        "Operations that ended."
+        absent: "no application", unfinished: "not counted", measured;
+    OPERATIONS_OPEN "unfinished_operations" "operations" "group" NotNegative:
+        "Operations that began and did not end."
+        absent: "no application", unfinished: "counted", measured;
+    ABORTED "aborted_flows" "flows" "group" NotNegative:
+        "Unfinished flows whose sender gave up."
+        absent: "no sender may give up", unfinished: "counted", measured;
     OUTAGE "outage_p50_s" "s" "group" Any:
         "Median over affected flows of the longest gap without new in-order bytes, minus the usual gap."
         absent: "no affected flow", unfinished: "a gap that the end of the run cuts is longer than observed; infinite if the median falls there";
@@ -213,7 +236,12 @@ pub fn scalars(run: &Run, plan: &Plan) -> Vec<Scalar> {
             "goodput" => goodput(series, run, window, &mut found),
             "load" => load(series, plan, window, &mut found),
             "queue" => queue(series, window, &mut found),
-            "completions" => completions(series, plan, window, &mut found),
+            "completions" => {
+                durations::of_series(&durations::FLOWS, series, plan, window, &mut found)
+            }
+            "operations" => {
+                durations::of_series(&durations::OPERATIONS, series, plan, window, &mut found);
+            }
             "outages" => outages(series, plan, &mut found),
             "datagrams" => datagrams(series, window, &mut found),
             "fibres" => fibres(series, &mut found),
@@ -221,6 +249,7 @@ pub fn scalars(run: &Run, plan: &Plan) -> Vec<Scalar> {
             _ => {}
         }
     }
+    durations::of_run(run, plan, window, &mut found);
     // One row per reason in each run: missing rows would bias means over runs.
     for reason in DropReason::ALL.map(DropReason::name) {
         let dropped = run.drops.iter().find(|(name, _)| *name == reason);
@@ -261,9 +290,14 @@ impl Found {
     }
 
     fn estimate(&mut self, metric: Metric, of: &str, Estimate { value, at_least }: Estimate) {
-        if !self.0.iter().any(|one| one.metric == metric && one.of == of) {
+        if !self.has(metric, of) {
             self.0.push(Scalar { metric, of: of.to_owned(), value, at_least });
         }
+    }
+
+    /// Returns whether a metric has a value for a group.
+    fn has(&self, metric: Metric, of: &str) -> bool {
+        self.0.iter().any(|one| one.metric == metric && one.of == of)
     }
 
     fn of(&self, metric: Metric) -> Option<f64> {
@@ -406,30 +440,6 @@ fn by_group<'a>(series: &'a Series, plan: &Plan) -> Vec<(&'a str, Vec<usize>)> {
     };
     let chosen = observed.map_or(&[][..], |observed| &observed.groups).iter();
     chosen.filter_map(|&group| Some((names.get(group)?.as_str(), ours(group)))).collect()
-}
-
-fn completions(series: &Series, plan: &Plan, window: MeasurePlan, found: &mut Found) {
-    let (ends, starts) = (column(series, "time_ps"), column(series, "start_ps"));
-    let finished = column(series, "finished");
-    for (name, ours) in by_group(series, plan) {
-        let flow = |row: usize| Observation {
-            seconds: (ends[row] - starts[row]) / 1e12,
-            ended: finished[row] > 0.5,
-        };
-        // Flows that start in the measured part of the run, however long they take.
-        let measured = float(window.after.as_ps())..=float(window.until.as_ps());
-        let ours = ours.into_iter().filter(|&row| measured.contains(&starts[row]));
-        let flows: Vec<Observation> = ours.map(flow).collect();
-        let ended = flows.iter().filter(|flow| flow.ended).count();
-        found.add(ENDED, name, float(ended as u64));
-        found.add(UNFINISHED, name, float((flows.len() - ended) as u64));
-        if let Some(times) = Survival::of(flows) {
-            found.estimate(MEAN, name, times.mean());
-            for (metric, share) in [(P50, 0.5), (P95, 0.95), (P99, 0.99)] {
-                found.estimate(metric, name, times.quantile(share));
-            }
-        }
-    }
 }
 
 fn outages(series: &Series, plan: &Plan, found: &mut Found) {

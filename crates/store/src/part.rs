@@ -11,8 +11,8 @@ use crate::block::Cell;
 use crate::metrics::{Scalar, scalars};
 
 /// Tables that every study has or may have, besides its observations.
-pub const TABLES: [&str; 7] =
-    ["scalars", "runs", "switches", "reroutes", "arrived", "cuts", "buffers"];
+pub const TABLES: [&str; 8] =
+    ["scalars", "runs", "switches", "reroutes", "arrived", "cuts", "buffers", "slowest"];
 
 /// Columns that identify the run of a row.
 const OF_RUN: [&str; 2] = ["cell", "seed"];
@@ -235,6 +235,7 @@ fn run_only_table(run: &Run, name: &str) -> Option<Table> {
         "arrived" => Some(arrived_table(run)),
         "cuts" => Some(cut_table(run)),
         "buffers" => Some(buffer_table(run)),
+        "slowest" => Some(slowest_table(run)),
         _ => None,
     }
 }
@@ -299,6 +300,23 @@ fn buffer_table(run: &Run) -> Table {
         ("packets", texts(all().map(|one| if one.acks { "acks" } else { "data" }))),
         ("most_packets", Data::whole(all().map(|one| one.most.packets))),
         ("most_bytes", Data::whole(all().map(|one| one.most.bytes))),
+    ])
+}
+
+fn slowest_table(run: &Run) -> Table {
+    let all = || run.ends.slowest.iter();
+    listed([
+        ("time_ps", Data::whole(all().map(|one| one.lasted.end.as_ps()))),
+        ("start_ps", Data::whole(all().map(|one| one.lasted.start.as_ps()))),
+        ("flow", texts(all().map(|one| one.flow.as_str()))),
+        ("group", texts(all().map(|one| one.group.as_str()))),
+        ("from", texts(all().map(|one| one.from.as_str()))),
+        ("to", texts(all().map(|one| one.to.as_str()))),
+        ("bytes", Data::whole(all().map(|one| one.bytes))),
+        ("finished", Data::Bool(all().map(|one| one.lasted.is_finished).collect())),
+        ("aborted", Data::Bool(all().map(|one| one.lasted.is_aborted).collect())),
+        ("retransmissions", Data::whole(all().map(|one| one.retransmissions))),
+        ("rtos", Data::whole(all().map(|one| one.timeouts))),
     ])
 }
 

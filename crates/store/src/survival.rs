@@ -82,9 +82,21 @@ const ROUNDING: f64 = 1e-12;
 
 impl Survival {
     /// Returns the distribution of some observations; `None` without any.
-    pub(crate) fn of(mut observations: Vec<Observation>) -> Option<Self> {
+    pub(crate) fn of(observations: Vec<Observation>) -> Option<Self> {
+        Self::with_endless(observations, &[])
+    }
+
+    /// Returns the distribution of some observations and of durations known to be infinite, with the times for which
+    /// these were observed; `None` without any.
+    pub(crate) fn with_endless(
+        mut observations: Vec<Observation>,
+        endless: &[f64],
+    ) -> Option<Self> {
+        let observed = observations.iter().map(|one| one.seconds).chain(endless.iter().copied());
+        let longest = observed.max_by(f64::total_cmp)?;
+        let never = Observation { seconds: f64::INFINITY, ended: false };
+        observations.extend(endless.iter().map(|_| never));
         observations.sort_by(|one, other| one.seconds.total_cmp(&other.seconds));
-        let longest = observations.last()?.seconds;
         // The last observation takes the remaining share.
         let cut = observations.iter().any(|one| !one.ended && one.seconds >= longest);
         let shares = product_limit(&observations);
@@ -201,6 +213,14 @@ mod tests {
         let early = survival(&[(1.0, true), (2.0, true), (1.5, false)]);
         near(early.mean(), 5.0 / 3.0, 5.0 / 3.0);
         near(early.quantile(0.99), 2.0, 2.0);
+        // A flow aborted after 0.5 s never ends: half of the flows take longer than any observed one.
+        let cut = Observation { seconds: 1.5, ended: false };
+        let ended = [1.0, 2.0].map(|seconds| Observation { seconds, ended: true });
+        let aborted = Survival::with_endless([&ended[..], &[cut]].concat(), &[0.5]).unwrap();
+        near(aborted.quantile(0.25), 1.0, 1.0);
+        near(aborted.quantile(0.625), 2.0, 2.0);
+        near(aborted.quantile(0.7), f64::INFINITY, 2.0);
+        near(aborted.mean(), f64::INFINITY, 0.25 + 0.375 * 4.0);
         // None has ended.
         let none = survival(&[(3.0, false), (1.0, false)]);
         near(none.mean(), f64::INFINITY, 3.0);

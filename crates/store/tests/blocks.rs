@@ -370,8 +370,10 @@ fn rerun_after_interruption_is_identical() {
 fn rare_tables_exist_only_with_rows() {
     let files = made(&[(1, vec![0])]);
     let folders: Vec<&str> = files.keys().filter_map(|path| path.split('/').next()).collect();
-    assert_eq!(folders, ["ended", "goodput", "load", "parts", "runs", "scalars"]);
-    assert!(TABLES[2..].iter().all(|table| !folders.contains(table)));
+    assert_eq!(folders, ["ended", "goodput", "load", "parts", "runs", "scalars", "slowest"]);
+    // Only its flows of finite size have a table here.
+    let mut rare = TABLES[2..].iter().filter(|&&table| table != "slowest");
+    assert!(rare.all(|table| !folders.contains(table)));
 }
 
 #[test]

@@ -24,6 +24,7 @@ registry! {
         "newreno" => NewReno: "fast recovery that continues after partial ACKs", "RFC 6582";
         "sack" => Sack: "retransmits the segments that selective ACKs show as missing", "RFC 6675";
         "sack1" => Sack1: "SACK recovery of 1996; lost segments count as in flight", "Fall and Floyd 1996, as in ns-2.35";
+        "quic" => Quic: "packet numbers that ACKs report in ranges, packet and time thresholds, probes after a timeout", "RFC 9002 section 6";
     }
 }
 
@@ -32,6 +33,7 @@ registry! {
     pub enum LossDetectionKind ("loss_detection") {
         "duplicates" => Duplicates: "three later segments have arrived", "RFC 6675 section 4, IsLost";
         "rack" => Rack: "a later transmission has arrived, and a reordering window has passed", "RFC 8985 section 6";
+        "trimmed" => Trimmed: "the receiver reports the header of a trimmed segment; reordering never counts", "Handley and others 2017, NDP; Ultra Ethernet 1.0";
     }
 }
 
@@ -63,9 +65,21 @@ registry! {
 }
 
 registry! {
+    /// Change of the path that ECMP selects, by another flow label.
+    pub enum Repath ("repath") {
+        "none" => None: "never", "IPv4, whose ECMP hashes no label";
+        "rto" => Rto: "the sender at every RTO; the receiver at the second duplicate of a segment", "Wetherall et al. 2023; `txrehash` of Linux";
+        "rto-first" => RtoFirst: "the sender at every RTO; the receiver at the first duplicate with another flow label", "Linux since 6.7";
+        "rto-plb" => RtoPlb: "also the sender after 12 consecutive rounds with at least half of the segments marked, or 3 before it is idle", "Qureshi et al. 2022; `tcp_plb` of Linux";
+        "packet" => Packet: "the sender at every segment, the receiver at every ACK: packet spraying", "Dixit et al. 2013; Ultra Ethernet 1.0, entropy values";
+    }
+}
+
+registry! {
     /// RTT estimator of the retransmission timer.
     pub enum RttKind ("rtt") {
         "rfc6298" => Rfc6298: "exact RTT samples; RTO = SRTT + max(G, 4 RTTVAR)", "RFC 6298 section 2";
+        "rfc9002" => Rfc9002: "exact RTT samples without the delay that the receiver reports; timeout = SRTT + max(G, 4 RTTVAR)", "RFC 9002 section 5.3";
         "bsd-ticks" => BsdTicks: "RTT in whole ticks of a free-running clock, in fixed-point arithmetic", "4.3BSD, as in ns-2";
         "inet" => Inet: "exact RTT samples from SRTT = 0; gain 1/8 for both averages; RTO = SRTT + 4 RTTVAR", "INET in 2011";
         "linux" => Linux: "exact RTT samples; RTO = SRTT + maximum deviation within an RTT, at least the minimum RTO", "Linux";
@@ -322,6 +336,15 @@ pub struct Config {
     pub syn_linear_timeouts: u8,
     /// Maximum number of SYN retransmissions after which data still start with the initial window.
     pub syn_retransmissions_forgiven: u8,
+    /// Number of back-offs of an RTO of 200 ms whose time limits retransmissions of the same data (`tcp_retries2` of
+    /// Linux); `None` for unlimited.
+    pub retries: Option<u8>,
+    /// Number of retransmissions of a SYN, in addition to `syn_linear_timeouts`; `None` for unlimited.
+    pub syn_retries: Option<u8>,
+    /// Limit of the time since the first retransmission, instead of `retries`; zero for none (RFC 5482).
+    pub user_timeout: Duration,
+    /// Change of the path that ECMP selects.
+    pub repath: Repath,
     /// Time at which a due timer fires.
     pub expiry: Expiry,
     /// ECN mode that the sender requests.
@@ -340,14 +363,26 @@ pub struct Config {
 const UNSCALED_WINDOW: u64 = 65_535;
 /// Size of the timestamps option with padding (RFC 7323 appendix A).
 const TIMESTAMPS: Bytes = Bytes::new(12);
-/// Size of one SACK block (RFC 2018 section 3).
-const SACK_BLOCK: Bytes = Bytes::new(8);
+/// Bytes of one SACK block (RFC 2018 section 3).
+const SACK_BLOCK: u64 = 8;
+/// Bytes of a gap and a range in an ACK frame, up to 16,383 packets each (RFC 9000 sections 16 and 19.3.1).
+const PACKET_RANGE: u64 = 4;
+/// Size of a segment without data that opens a TCP connection.
+const SYN_SIZE: Bytes = Bytes::new(40);
+/// Minimum size of a datagram with an Initial packet (RFC 9000 section 14.1), with 28 B of IPv4 and UDP.
+const INITIAL_SIZE: Bytes = Bytes::new(1228);
 
 impl Config {
     /// Returns whether the connection uses SACK.
     #[must_use]
     pub fn sack(&self) -> bool {
         matches!(self.recovery, RecoveryKind::Sack | RecoveryKind::Sack1)
+    }
+
+    /// Returns whether queues may trim its segments, because the receiver reports them.
+    #[must_use]
+    pub fn trims(&self) -> bool {
+        self.recovery == RecoveryKind::Sack && self.loss_detection == LossDetectionKind::Trimmed
     }
 
     /// Returns the receive window in segments, at least one.
@@ -375,14 +410,39 @@ impl Config {
         if self.timestamps { TIMESTAMPS } else { Bytes::ZERO }
     }
 
+    /// Returns the size of a data segment on the wire.
+    #[must_use]
+    pub fn segment_wire_size(&self) -> Bytes {
+        self.mss + self.header + self.timestamp_size()
+    }
+
     /// Returns the size of an ACK on the wire.
     #[must_use]
     pub fn ack_wire_size(&self, ack: &Ack) -> Bytes {
-        let options = ack.sack.map_or(Bytes::ZERO, |sack| {
-            sack.as_slice().iter().fold(self.sack_header, |size, _| size + SACK_BLOCK)
-        });
+        let blocks = ack.sack.map_or(0, |sack| sack.as_slice().len() as u64);
+        if self.recovery == RecoveryKind::Quic {
+            // Nothing but the first packet has arrived: the other end of the handshake answers it.
+            let opens = self.handshake && ack.seq.number() == 1 && blocks == 1;
+            let ranges = Bytes::new(PACKET_RANGE * blocks.saturating_sub(1));
+            let counts = ack.counters.map_or(Bytes::ZERO, |counts| counts.size());
+            return if opens { INITIAL_SIZE } else { self.ack_size + ranges + counts };
+        }
+        let options = if blocks > 0 {
+            self.sack_header + Bytes::new(SACK_BLOCK * blocks)
+        } else {
+            Bytes::ZERO
+        };
         let counters = ack.counters.map_or(Bytes::ZERO, |counters| counters.size());
         self.ack_size + self.timestamp_size() + options + counters
+    }
+
+    /// Returns the size of the first segment of the SYN exchange, or of QUIC's handshake.
+    #[must_use]
+    pub fn opening_size(&self) -> Bytes {
+        match self.recovery {
+            RecoveryKind::Quic => INITIAL_SIZE,
+            _ => SYN_SIZE,
+        }
     }
 
     /// Returns the ECN feedback of a receiver with this configuration for a sender's SYN.

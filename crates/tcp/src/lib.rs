@@ -9,15 +9,18 @@ pub mod congestion;
 pub mod delivery;
 mod divided;
 mod ecn;
+mod giving_up;
 mod idle;
 mod info;
 mod marks;
+pub mod multipath;
 mod networks;
 mod pacing;
 pub mod profile;
 mod ranges;
 mod receiver;
 pub mod recovery;
+mod repathing;
 pub mod rtt;
 mod sender;
 mod seq;
@@ -26,7 +29,8 @@ mod window;
 
 pub use acknowledgment::{Ack, SackBlocks, Timestamp};
 pub use config::Config;
-pub use ecn::{ByteCounters, Feedback};
+pub use ecn::{ByteCounters, EcnCounters, Feedback, PacketCounts};
+pub use giving_up::time_of as time_of_retries;
 pub use info::{CongestionState, TcpInfo};
 pub use profile::Profile;
 pub use receiver::{Arrival, Receiver};
@@ -43,6 +47,7 @@ pub const FAMILIES: &[optcp_units::registry::Family] = &[
     config::AfterTimeout::FAMILY,
     config::CongestionKind::FAMILY,
     config::PathState::FAMILY,
+    config::Repath::FAMILY,
     config::Increase::FAMILY,
     config::CubicVersion::FAMILY,
     config::AckCounting::FAMILY,
@@ -67,4 +72,5 @@ pub const FAMILIES: &[optcp_units::registry::Family] = &[
     config::Ecn::FAMILY,
     config::ReceiverEcn::FAMILY,
     config::EctPackets::FAMILY,
+    multipath::SchedulerKind::FAMILY,
 ];

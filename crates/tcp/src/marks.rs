@@ -21,9 +21,10 @@
 use optcp_units::{Codepoint, Marking};
 
 use crate::acknowledgment::Ack;
-use crate::config::{Config, Ecn, EctPackets};
+use crate::config::{Config, Ecn, EctPackets, RecoveryKind};
 use crate::ecn::{
-    ByteCounters, Feedback, INITIAL_COUNT, Known, ace, agreed, answers, asks, codepoint_flags,
+    ByteCounters, EcnCounters, Feedback, INITIAL_COUNT, Known, ace, agreed, answers, asks,
+    codepoint_flags,
 };
 use crate::seq::Seq;
 use crate::tcb::Tcb;
@@ -52,6 +53,8 @@ pub(crate) struct EcnSender {
     packets: u32,
     /// ECN fields of the current ACK, until they are counted.
     pending: Option<(u8, Option<ByteCounters>)>,
+    /// Number of marks that the current ACK of QUIC reports, until they are counted.
+    counted: u32,
     /// `true`: the current ACK reports marks.
     echoes: bool,
     pub(crate) delivered_ce: u64,
@@ -77,9 +80,14 @@ impl EcnSender {
         let (_, answer) = answers(own, asks(asked), Codepoint::NotEct);
         let mss = u32::try_from(config.mss.count()).unwrap_or(u32::MAX);
         let feedback = agreed(asked, answer);
+        let current = match config.recovery {
+            RecoveryKind::Quic => Feedback::Counts,
+            _ if config.handshake => Feedback::None,
+            _ => feedback,
+        };
         (asked != Ecn::Off).then(|| EcnSender {
             asked,
-            feedback: if config.handshake { Feedback::None } else { feedback },
+            feedback: current,
             ect: ect(config.ect(), feedback),
             ect_packets: config.ect_packets,
             syns: 0,
@@ -90,6 +98,7 @@ impl EcnSender {
             known: Known::new(INITIAL_COUNT, mss),
             packets: INITIAL_COUNT,
             pending: None,
+            counted: 0,
             echoes: false,
             delivered_ce: 0,
             reductions: 0,
@@ -115,7 +124,8 @@ impl EcnSender {
     fn receive(&mut self, ack: &Ack) {
         self.packets = self.packets.wrapping_add(u32::from(ack.marking.is_ce()));
         self.echoes = self.feedback == Feedback::Classic && ack.marking.has(Marking::ECE);
-        self.pending = Some((ack.marking.flags(), ack.counters));
+        let counters = ack.counters.and_then(EcnCounters::bytes);
+        self.pending = Some((ack.marking.flags(), counters));
     }
 
     /// Processes an ACK that reports nothing.
@@ -123,11 +133,26 @@ impl EcnSender {
         (self.pending, self.echoes) = (None, false);
     }
 
+    /// Sets the codepoint of the next packet of QUIC.
+    pub(crate) fn set_codepoint(&mut self, ect: Codepoint) {
+        self.ect = ect;
+    }
+
+    /// Records that the current ACK of QUIC reports `marked` more marks.
+    pub(crate) fn count(&mut self, marked: u32) {
+        self.counted = marked;
+    }
+
     /// Returns the number of marked segments of `delivered` newly reported ones.
     pub(crate) fn deliver(&mut self, delivered: u32) -> u32 {
+        if self.feedback == Feedback::Counts {
+            let marked = std::mem::take(&mut self.counted);
+            self.delivered_ce += u64::from(marked);
+            return marked;
+        }
         let Some((flags, counters)) = self.pending.take() else { return 0 };
         let marked = match self.feedback {
-            Feedback::None => 0,
+            Feedback::None | Feedback::Counts => 0,
             Feedback::Classic => {
                 if self.echoes {
                     delivered
@@ -178,6 +203,9 @@ impl EcnSender {
 
     /// Returns the ECN fields of a segment that is sent now.
     fn marking(&mut self, kind: Kind) -> Marking {
+        if self.feedback == Feedback::Counts {
+            return Marking::new(self.ect, 0);
+        }
         let takes_marks = match self.ect_packets {
             EctPackets::Data => kind == Kind::New,
             EctPackets::Established => {
@@ -192,7 +220,7 @@ impl EcnSender {
                 let tries = if self.asked == Ecn::Accurate { 2 } else { 1 };
                 if self.syns <= tries { Marking::new(ect, asks(self.asked)) } else { Marking::NONE }
             }
-            (_, Feedback::None) => Marking::NONE,
+            (_, Feedback::None | Feedback::Counts) => Marking::NONE,
             (_, Feedback::Classic) => {
                 let cwr = kind == Kind::New && std::mem::take(&mut self.announces);
                 Marking::new(ect, if cwr { Marking::CWR } else { 0 })
@@ -212,6 +240,9 @@ impl Tcb {
     #[inline(never)]
     pub(crate) fn hear(&mut self, ack: &Ack, opens: bool) {
         let Some(ecn) = &mut self.ecn else { return };
+        if ecn.feedback == Feedback::Counts {
+            return;
+        }
         // An ACK without new data may be a repeated SYN-ACK, whose flags have another meaning.
         let bare = self.config.handshake && ack.seq == Seq::ZERO.next();
         match (opens, bare) {
@@ -266,6 +297,11 @@ impl Tcb {
             return false;
         }
         ecn.on_reduction(self.max);
+        self.answer_mark()
+    }
+
+    /// Reduces the window for a mark. Returns whether congestion control requests a reduction.
+    pub(crate) fn answer_mark(&mut self) -> bool {
         let (mss, amount) = (self.mss(), self.at_stake());
         let Some(answer) = self.congestion.on_mark(&self.window, mss, amount) else { return false };
         let beta = self.config.congestion.abe().filter(|_| self.config.abe);

@@ -10,24 +10,31 @@
 //! `tcp_update_skb_after_send`).
 //!
 //! # Parameters
-//! - `pacing`: `none`; `window`; `rate`, the rate of congestion control. `window` is one window per smoothed
-//!   RTT, times 2 while cwnd is below half of ssthresh and times 1.2 above. Before the first sample, the RTT
-//!   counts as 1 ms.
+//! - `pacing`: `none`; `window`; `bucket` (see [`bucket`]); `rate`, the rate of congestion control. `window` is
+//!   one window per smoothed RTT, times 2 while cwnd is below half of ssthresh and times 1.2 above. Before the
+//!   first sample, the RTT counts as 1 ms.
 //! - `pacing_burst`: maximum number of segments that leave together.
 //!
 //! # Limitations
 //! Segments that leave together are those that the window allows at one time, at most
 //! `pacing_burst`. If two segments take less than a millisecond, Linux uses longer bursts to save
 //! CPU time (TSO). It may wait until the window allows a full burst. The wait is rounded up to
-//! whole picoseconds per segment.
+//! whole picoseconds per segment. Linux also starts its timers later by the whole jiffies that pacing still waits
+//! (`tcp_pacing_delay`); here they do not wait for pacing.
+
+mod bucket;
 
 use optcp_units::{Bytes, Duration, Time, registry};
+
+use bucket::Bucket;
+pub(crate) use bucket::Rate;
 
 registry! {
     /// Pacing of the segments that the window allows.
     pub enum Pacing ("pacing") {
         "none" => None: "no pacing: ACKs release segments immediately", "RFC 9293";
         "window" => Window: "twice the window per smoothed RTT in slow start, 1.2 times the window in congestion avoidance", "Linux, pacing inside TCP";
+        "bucket" => Bucket: "token bucket of `pacing_burst` segments, filled with 1.25 times the window per smoothed RTT", "RFC 9002 section 7.7";
         "rate" => Rate: "at the rate set by congestion control", "draft-cardwell-iccrg-bbr-congestion-control-00 section 4.2.1";
     }
 }
@@ -53,7 +60,7 @@ pub(crate) fn payload_share(interval: Duration, payload: Bytes, wire: Bytes) -> 
 }
 
 /// Pacing state: the earliest time of the next segment.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Pacer {
     /// Number of segments that do not start a wait.
     unpaced: u32,
@@ -68,12 +75,15 @@ pub(crate) struct Pacer {
     release: Time,
     /// `true`: the wait has not ended.
     waits: bool,
+    /// Tokens, with `Pacing::Bucket`.
+    bucket: Option<Box<Bucket>>,
 }
 
 impl Pacer {
     /// Creates a pacer for bursts of `burst` segments.
-    pub(crate) fn new(burst: u32) -> Self {
+    pub(crate) fn new(pacing: Pacing, burst: u32) -> Self {
         Pacer {
+            bucket: (pacing == Pacing::Bucket).then(|| Box::new(Bucket::new(burst))),
             unpaced: UNPACED - 1,
             burst,
             began: Time::ZERO,
@@ -89,9 +99,30 @@ impl Pacer {
         self.waits && now < self.release && (self.room == 0 || now > self.began)
     }
 
+    /// Fills the bucket of a pacer that holds the next segment. Returns whether the segment may leave.
+    #[inline(never)]
+    pub(crate) fn refill(&mut self, now: Time, rate: Rate) -> bool {
+        let has_token = self.bucket.as_mut().is_some_and(|bucket| bucket.refill(now, rate));
+        self.waits &= !has_token;
+        has_token
+    }
+
+    /// Records the departure of a segment that takes a token.
+    pub(crate) fn take_token(&mut self, now: Time, rate: Rate) {
+        let Some(bucket) = &mut self.bucket else { return };
+        if let Some(full) = bucket.take(now, rate) {
+            (self.release, self.waits) = (full, true);
+        }
+    }
+
     /// Returns the end of the wait.
     pub(crate) fn deadline(&self) -> Option<Time> {
         self.waits.then_some(self.release)
+    }
+
+    /// Returns the time until the next segment may leave.
+    pub(crate) fn wait(&self, now: Time) -> Duration {
+        self.deadline().map_or(Duration::ZERO, |end| end.saturating_since(now))
     }
 
     /// Ends the wait if it is over.

@@ -21,8 +21,13 @@ impl Ranges {
     }
 
     /// Iterates over the ranges in ascending order.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (Seq, Seq)> {
+    pub(crate) fn iter(&self) -> impl DoubleEndedIterator<Item = (Seq, Seq)> {
         self.0.iter().copied()
+    }
+
+    /// Returns the number of ranges.
+    pub(crate) fn ranges(&self) -> usize {
+        self.0.len()
     }
 
     /// Returns the number of segments.

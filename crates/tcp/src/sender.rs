@@ -5,10 +5,13 @@ use std::sync::Arc;
 use optcp_units::{Bytes, Duration, Marking, Time};
 
 use crate::acknowledgment::{Ack, Timestamp};
-use crate::config::{Config, Measurement, PathState, TimeoutBasis, WindowValidation};
+use crate::config::{Config, Measurement, PathState, RecoveryKind, TimeoutBasis, WindowValidation};
+use crate::congestion::event::SubflowState;
 use crate::ecn::Feedback;
+use crate::giving_up::GivingUp;
 use crate::info::{CongestionState, Tally, TcpInfo};
 use crate::recovery::LossRecovery;
+use crate::repathing::Repathing;
 use crate::seq::Seq;
 use crate::tcb::Tcb;
 use crate::window::Window;
@@ -22,7 +25,7 @@ pub struct Transmission {
     pub size: Bytes,
     /// `true`: it was sent before.
     pub retransmission: bool,
-    /// Timestamp; undefined without timestamps.
+    /// Timestamp, or packet number of QUIC; otherwise undefined.
     pub stamp: Timestamp,
     /// ECN fields.
     pub marking: Marking,
@@ -40,11 +43,13 @@ pub enum Phase {
     Recovery = 2,
     /// After an RTO, until all data outstanding at that time are acknowledged.
     Loss = 3,
+    /// The sender has given up.
+    Aborted = 4,
 }
 
 impl Phase {
     /// Names in results, by number.
-    pub const NAMES: [&'static str; 4] = ["slow-start", "avoidance", "recovery", "loss"];
+    pub const NAMES: [&'static str; 5] = ["slow-start", "avoidance", "recovery", "loss", "aborted"];
 }
 
 /// Variables of a sender at one time.
@@ -88,6 +93,8 @@ pub struct Sender {
     recovery: LossRecovery,
     /// Segments that the application has not written yet.
     unwritten: u32,
+    giving_up: GivingUp,
+    repathing: Repathing,
     counts: SenderCounts,
 }
 
@@ -98,8 +105,10 @@ impl Sender {
     pub fn new(config: Arc<Config>, segments: Option<u32>, clock_phase: Duration) -> Self {
         Sender {
             recovery: LossRecovery::new(&config),
+            repathing: Repathing::new(config.repath, clock_phase),
             tcb: Tcb::new(config, segments, clock_phase),
             unwritten: 0,
+            giving_up: GivingUp::default(),
             counts: SenderCounts::default(),
         }
     }
@@ -131,6 +140,14 @@ impl Sender {
         }
         self.tcb.end = self.tcb.end.saturating_add(segments);
         self.tcb.allowance = u32::MAX;
+    }
+
+    /// Sets whether a connection over several subflows has data for one more segment of this subflow, which is
+    /// [`poll_transmit`](Self::poll_transmit)'s next new segment.
+    pub fn set_supplied(&mut self, is_supplied: bool) {
+        let tcb = &mut self.tcb;
+        let sent = tcb.max.max(Seq::ZERO + u32::from(tcb.config.handshake));
+        tcb.end = sent + u32::from(is_supplied);
     }
 
     /// Enables separate state for `networks` networks, of which `present` is active, if `path_state` requests
@@ -166,11 +183,27 @@ impl Sender {
         self.tcb.window = Window { cwnd, ssthresh: cwnd };
     }
 
+    /// Passes the states of all subflows of its connection to congestion control. `own` is this one's index.
+    pub fn couple(&mut self, subflows: &[SubflowState], own: usize) {
+        self.tcb.congestion.couple(subflows, own);
+    }
+
+    /// Returns its state for the congestion control of other subflows of its connection.
+    #[must_use]
+    pub fn subflow_state(&self) -> SubflowState {
+        let tcb = &self.tcb;
+        SubflowState {
+            cwnd: tcb.window.cwnd,
+            srtt: tcb.timer.srtt(),
+            between_losses: tcb.congestion.between_losses(),
+        }
+    }
+
     /// Processes an ACK. ACKs for data never sent are ignored.
     #[inline]
     pub fn handle_ack(&mut self, now: Time, ack: &Ack) {
         let tcb = &mut self.tcb;
-        if ack.seq > tcb.max {
+        if ack.seq > tcb.max || self.giving_up.at.is_some() {
             return;
         }
         tcb.allowance = u32::MAX;
@@ -179,6 +212,10 @@ impl Sender {
         tcb.read(now, ack);
         let (advances, answers) = (ack.seq > tcb.una, ack.seq >= tcb.una);
         let opens = tcb.opens() && advances;
+        if advances && self.giving_up.since().is_some() {
+            self.giving_up.on_progress();
+            tcb.timer.end_limit();
+        }
         let hears = answers && tcb.ecn.is_some();
         if hears {
             tcb.hear(ack, opens);
@@ -186,6 +223,10 @@ impl Sender {
         self.recovery.on_ack(tcb, now, ack);
         if hears {
             self.recovery.on_marks(tcb);
+        }
+        if advances && self.repathing.balances() {
+            let marked = tcb.ecn.as_ref().map_or(0, |ecn| ecn.delivered_ce);
+            self.repathing.on_ack(now, tcb.una, tcb.max, marked);
         }
         if advances || (answers && self.recovery.in_recovery()) {
             tcb.restart_if_idle(now);
@@ -196,7 +237,10 @@ impl Sender {
             let lost = tcb.timed_out.is_some();
             let again = self.counts.timeouts > u64::from(tcb.config.syn_retransmissions_forgiven);
             let initial = if again { 1 } else { tcb.config.initial_window };
-            tcb.window.cwnd = f64::from(initial) * tcb.mss();
+            // QUIC has its initial window from the start, and losses of the handshake reduce it.
+            if tcb.config.recovery != RecoveryKind::Quic {
+                tcb.window.cwnd = f64::from(initial) * tcb.mss();
+            }
             tcb.open_networks(tcb.window.cwnd);
             if lost {
                 tcb.forget_lost_syn();
@@ -220,7 +264,9 @@ impl Sender {
         tcb.pacer.expire(now);
         if self.recovery.deadline().is_some_and(|at| at <= now) {
             tcb.allowance = u32::MAX;
-            self.recovery.on_timer(tcb, now);
+            if self.recovery.on_timer(tcb, now) {
+                self.on_timeout(now);
+            }
             return;
         }
         if paced && tcb.timer.deadline().is_none_or(|at| at > now) {
@@ -230,7 +276,10 @@ impl Sender {
             tcb.timer.stop();
             return;
         }
-        self.counts.timeouts += 1;
+        if self.on_timeout(now) {
+            return;
+        }
+        let tcb = &mut self.tcb;
         let interrupted = self.recovery.in_recovery() || tcb.is_reduced_enough();
         let inflated = tcb.inflated_window();
         tcb.inflation = 0;
@@ -277,12 +326,32 @@ impl Sender {
         tcb.last_sent = now;
     }
 
+    /// Counts a timeout and changes the flow label. Returns whether the sender gives up.
+    fn on_timeout(&mut self, now: Time) -> bool {
+        let tcb = &mut self.tcb;
+        self.counts.timeouts += 1;
+        if self.giving_up.on_timeout(&tcb.config, now, tcb.opens()) {
+            return true;
+        }
+        if let Some(since) = self.giving_up.since()
+            && tcb.config.user_timeout > Duration::ZERO
+        {
+            tcb.timer.limit(since, tcb.config.user_timeout);
+        }
+        self.repathing.on_timeout(now);
+        false
+    }
+
     /// Returns the next segment to send, if one may be sent now.
     #[inline]
     pub fn poll_transmit(&mut self, now: Time) -> Option<Transmission> {
+        if self.giving_up.at.is_some() {
+            return None;
+        }
         let tcb = &mut self.tcb;
         let demanded = tcb.retransmit.is_some();
-        let next = if tcb.pacer.holds(now) { None } else { self.recovery.next_segment(tcb) };
+        let held = tcb.paces(now) && !self.recovery.probes();
+        let next = if held { None } else { self.recovery.next_segment(tcb) };
         let Some(seq) = next else {
             if tcb.config.window_validation == WindowValidation::Linux {
                 tcb.on_pause(self.recovery.carried(tcb));
@@ -292,7 +361,7 @@ impl Sender {
         let repair = demanded || (tcb.config.sack() && seq < tcb.max);
         let retransmission = seq < tcb.max;
         if tcb.times_departures {
-            tcb.depart(seq, now);
+            tcb.depart(seq, self.recovery.number(seq), now);
         }
         if !retransmission {
             if tcb.max == tcb.una && seq > Seq::ZERO {
@@ -300,11 +369,16 @@ impl Sender {
             }
             tcb.max = seq.next();
             tcb.timer.time(seq, now);
-        } else if tcb.config.measurement == Measurement::UntilTimeout
-            && !repair
-            && tcb.timed_out != Some(seq)
-        {
-            tcb.timer.time(seq, now);
+        } else {
+            if tcb.config.measurement == Measurement::UntilTimeout
+                && !repair
+                && tcb.timed_out != Some(seq)
+            {
+                tcb.timer.time(seq, now);
+            }
+            if self.recovery.in_recovery() || tcb.repairs_timeout() {
+                self.giving_up.on_retransmission(now);
+            }
         }
         if !repair {
             tcb.last_sent = now;
@@ -314,7 +388,11 @@ impl Sender {
         self.recovery.on_sent(tcb, seq, now);
         self.counts.sent += 1;
         self.counts.retransmissions += u64::from(retransmission);
-        let stamp = if tcb.config.timestamps { tcb.stamp(now) } else { 0 };
+        let stamp = match tcb.config.recovery {
+            RecoveryKind::Quic => packet_number(self.counts.sent),
+            _ if tcb.config.timestamps => tcb.stamp(now),
+            _ => 0,
+        };
         let marking = match tcb.ecn {
             None => Marking::NONE,
             Some(_) => tcb.marking(seq, retransmission),
@@ -326,6 +404,9 @@ impl Sender {
     #[inline]
     #[must_use]
     pub fn deadline(&self) -> Option<Time> {
+        if self.giving_up.at.is_some() {
+            return None;
+        }
         let tcb = &self.tcb;
         let due = earlier(tcb.timer.deadline(), self.recovery.deadline());
         match tcb.pacer.deadline() {
@@ -338,6 +419,19 @@ impl Sender {
     #[must_use]
     pub fn finished(&self) -> bool {
         self.tcb.una == self.tcb.end && self.unwritten == 0
+    }
+
+    /// Returns the time at which the sender gave up, if it has.
+    #[must_use]
+    pub fn aborted(&self) -> Option<Time> {
+        self.giving_up.at
+    }
+
+    /// Returns the flow label of its last segment.
+    #[inline]
+    #[must_use]
+    pub const fn flow_label(&self) -> u8 {
+        self.repathing.label(self.counts.sent)
     }
 
     /// Returns the oldest unacknowledged segment.
@@ -375,6 +469,7 @@ impl Sender {
     pub fn snapshot(&self) -> Snapshot {
         let tcb = &self.tcb;
         let phase = match () {
+            () if self.giving_up.at.is_some() => Phase::Aborted,
             () if self.recovery.in_recovery() => Phase::Recovery,
             () if tcb.repairs_timeout() => Phase::Loss,
             () if tcb.window.in_slow_start() => Phase::SlowStart,
@@ -453,6 +548,11 @@ impl Sender {
     pub fn config(&self) -> &Config {
         &self.tcb.config
     }
+}
+
+/// Returns the packet number of the `sent`-th packet of QUIC. Like segment numbers, it does not wrap.
+fn packet_number(sent: u64) -> u32 {
+    u32::try_from(sent - 1).unwrap_or(u32::MAX)
 }
 
 /// Returns the earlier of two optional times.

@@ -7,7 +7,8 @@ use optcp_units::{Bytes, Duration, Marking, Time};
 
 use crate::acknowledgment::{Ack, Timestamp};
 use crate::config::{
-    AfterTimeout, Config, FirstLoss, Halving, Measurement, Pacing, ReductionBasis, WindowValidation,
+    AfterTimeout, Config, FirstLoss, Halving, Measurement, Pacing, RecoveryKind, ReductionBasis,
+    WindowValidation,
 };
 use crate::congestion::controller::Start;
 use crate::congestion::event::{AckEvent, DeliveryEvent, Stamps};
@@ -86,7 +87,8 @@ pub struct Tcb {
 impl Tcb {
     pub(crate) fn new(config: Arc<Config>, segments: Option<u32>, clock_phase: Duration) -> Self {
         let mss = config.mss.count() as f64;
-        let initial = if config.handshake { 1 } else { config.initial_window };
+        let alone = config.handshake && config.recovery != RecoveryKind::Quic;
+        let initial = if alone { 1 } else { config.initial_window };
         let window = Window { cwnd: f64::from(initial) * mss, ssthresh: initial_ssthresh(&config) };
         let end = segments.map_or(Seq::MAX, |s| Seq::new(s) + u32::from(config.handshake));
         let start = start(&config, clock_phase);
@@ -96,7 +98,7 @@ impl Tcb {
             ecn: EcnSender::new(&config).map(Box::new),
             timer: RetransmissionTimer::new(&config, clock_phase),
             times_departures: config.pacing != Pacing::None || config.congestion.wants_rates(),
-            pacer: Pacer::new(config.pacing_burst),
+            pacer: Pacer::new(config.pacing, config.pacing_burst),
             tells_time: config.congestion.wants_times(),
             clock_phase,
             window,
@@ -443,10 +445,10 @@ impl Tcb {
         self.congestion.on_ack(&mut self.window, mss, &ack);
     }
 
-    /// Completes an ACK after all its effects. Congestion controls that control recovery set the window here.
-    pub(crate) fn deliver(&mut self, ack: DeliveryEvent) {
+    /// Completes an ACK after all its effects. `oldest`: number of the oldest outstanding packet. Congestion controls that control recovery set the window here.
+    pub(crate) fn deliver(&mut self, ack: DeliveryEvent, oldest: Seq) {
         let Some(mut rate) = self.delivery.take() else { return };
-        let delivered = rate.finish_ack(self.una, ack.now);
+        let delivered = rate.finish_ack(oldest, ack.now);
         // The SYN counts neither as data RTT nor as data window.
         if !(self.config.handshake && rate.delivered() == 1) {
             let ack = DeliveryEvent {
@@ -462,18 +464,18 @@ impl Tcb {
         self.delivery = Some(rate);
     }
 
-    /// Records the departure of a segment with `in_flight` segments in flight, for congestion controls that
-    /// use deliveries.
-    pub(crate) fn on_sent(&mut self, seq: Seq, in_flight: u32) {
+    /// Records the departure of a packet with `in_flight` packets in flight, for congestion controls that use
+    /// deliveries.
+    pub(crate) fn on_sent(&mut self, number: Seq, in_flight: u32) {
         if let Some(rate) = &self.delivery {
-            self.congestion.on_sent(seq, in_flight, rate);
+            self.congestion.on_sent(number, in_flight, rate);
         }
     }
 
-    /// Records a lost segment, for congestion controls that use deliveries.
-    pub(crate) fn on_lost(&mut self, seq: Seq, now: Time) {
+    /// Records a lost packet, for congestion controls that use deliveries.
+    pub(crate) fn on_lost(&mut self, number: Seq, now: Time) {
         if let Some(rate) = &self.delivery {
-            self.congestion.on_lost(&self.window, self.mss, seq, now, rate);
+            self.congestion.on_lost(&self.window, self.mss, number, now, rate);
         }
     }
 
@@ -553,13 +555,13 @@ impl Tcb {
     /// Records the departure of segment `seq` if departure times matter: for the delivery-rate estimator, and
     /// for pacing the next segment.
     #[inline(never)]
-    pub(crate) fn depart(&mut self, seq: Seq, now: Time) {
+    pub(crate) fn depart(&mut self, seq: Seq, number: Seq, now: Time) {
         let outstanding = self.outstanding();
         if let Some(rate) = &mut self.delivery {
             if !outstanding && rate.is_limited() {
                 self.congestion.on_restart(&mut self.window, self.mss, now, rate);
             }
-            rate.on_sent(seq, now, outstanding);
+            rate.on_sent(number, now, outstanding);
         }
         // The ten unpaced segments are data segments.
         if self.config.handshake && seq == Seq::ZERO {
@@ -568,6 +570,11 @@ impl Tcb {
         let cwnd = self.window.segments(self.mss());
         let interval = match self.config.pacing {
             Pacing::None => None,
+            Pacing::Bucket => {
+                let rate = self.bucket_rate();
+                self.pacer.take_token(now, rate);
+                None
+            }
             Pacing::Window => {
                 let flight = self.max.max(seq.next()) - self.una;
                 let slow = self.window.cwnd < self.window.ssthresh / 2.0;
@@ -586,13 +593,29 @@ impl Tcb {
         }
     }
 
+    /// Returns whether pacing holds the next segment.
+    #[inline]
+    pub(crate) fn paces(&mut self, now: Time) -> bool {
+        if !self.pacer.holds(now) {
+            return false;
+        }
+        let rate = self.bucket_rate();
+        !self.pacer.refill(now, rate)
+    }
+
+    /// Returns the quantities from which the bucket of tokens is filled.
+    fn bucket_rate(&self) -> pacing::Rate {
+        let initial = Duration::from_ps(self.config.initial_rto.as_ps() / 3);
+        let srtt = self.timer.srtt().unwrap_or(initial);
+        pacing::Rate { window: self.window.segments(self.mss), srtt }
+    }
+
     /// Returns the size of a segment on the wire; the SYN has only a header.
     pub(crate) fn wire_size(&self, seq: Seq) -> Bytes {
-        const SYN_SIZE: Bytes = Bytes::new(40);
         if self.config.handshake && seq == Seq::ZERO {
-            SYN_SIZE
+            self.config.opening_size()
         } else {
-            self.config.mss + self.config.header + self.config.timestamp_size()
+            self.config.segment_wire_size()
         }
     }
 }

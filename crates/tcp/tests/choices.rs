@@ -318,7 +318,7 @@ fn linux_has_hystart_with_cubic_alone() {
             let paced = ["bbr", "bbr3", "prague", "python-paced"].contains(&kind.name());
             assert_eq!(config.pacing == Pacing::Rate, paced, "{}", kind.name());
             let want = match kind.name() {
-                "dctcp" => (Ecn::Dctcp, EctPackets::All),
+                "dctcp" | "nscc" => (Ecn::Dctcp, EctPackets::All),
                 "prague" => (Ecn::Accurate, EctPackets::All),
                 _ => (Ecn::Off, EctPackets::Data),
             };

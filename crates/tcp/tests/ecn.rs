@@ -5,7 +5,9 @@ use std::sync::Arc;
 use optcp_tcp::config::{
     AckKind, CongestionKind, Ecn, EctPackets, Halving, RateReduction, ReceiverEcn, RecoveryKind,
 };
-use optcp_tcp::{Ack, Config, CongestionState, Profile, Receiver, SackBlocks, Sender, Seq};
+use optcp_tcp::{
+    Ack, Config, CongestionState, EcnCounters, Profile, Receiver, SackBlocks, Sender, Seq,
+};
 use optcp_units::{Bytes, Codepoint, Duration, Marking, Time};
 
 const MSS: f64 = 1000.0;
@@ -247,7 +249,7 @@ fn an_accurate_receiver_counts_marks() {
     let mut seen = Vec::new();
     for (seq, marking) in (0..).zip([ECT0, CE, CE, ECT0, CE, CE]) {
         let ack = receiver.handle_segment(at(50), Seq::new(seq), 0, 64, marking).ack.unwrap();
-        let counters = ack.counters.unwrap();
+        let counters = ack.counters.and_then(EcnCounters::bytes).unwrap();
         seen.push((ack.marking.flags(), counters.ect0, counters.ce));
         sender.handle_ack(at(100), &ack);
     }

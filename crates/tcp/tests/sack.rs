@@ -396,3 +396,28 @@ fn loss_after_undone_reduction_is_detected() {
         assert_eq!(found, [false, false, true], "{loss_detection:?}");
     }
 }
+
+/// NDP, SIGCOMM 2017: only the header of a trimmed segment tells of a loss, at once, and also of a lost retransmission.
+/// Four overtaken segments declare no loss; RFC 3042 releases as many new ones as SACK reports.
+#[test]
+fn reported_segment_is_retransmitted_at_once_and_reordering_is_not_a_loss() {
+    let config = Config { loss_detection: LossDetectionKind::Trimmed, ..plain() };
+    let (mut host, _) = Host::start(config, None);
+    let report = |host: &mut Host, at: u64, seq: u32, blocks: &[(u32, u32)]| {
+        let mut sack = SackBlocks::of_trimmed(Seq::new(seq));
+        blocks.iter().for_each(|&(start, end)| sack.push((Seq::new(start), Seq::new(end))));
+        host.0.handle_ack(ms(at), &Ack { sack: Some(sack), ..Ack::cumulative(Seq::ZERO) });
+        host.send(ms(at))
+    };
+    assert_eq!(host.ack(100, 0, &[(4, 8)]), [10, 11, 12, 13]);
+    assert!(!host.0.in_recovery());
+    assert_eq!(report(&mut host, 101, 0, &[(4, 8)]), [0]);
+    // Half of ten segments: segments of limited transmit do not count.
+    assert_eq!((host.0.in_recovery(), host.window().1), (true, 5.0));
+    // The retransmission and four new segments are in flight.
+    assert_eq!(host.ack(110, 0, &[(1, 10)]), [0; 0]);
+    assert_eq!(report(&mut host, 201, 0, &[(1, 10)]), [0]);
+    // Reports of segments that are not outstanding change nothing.
+    assert_eq!(report(&mut host, 202, 99, &[(1, 10)]), [0; 0]);
+    assert_eq!(host.0.counts().retransmissions, 2);
+}

@@ -4,8 +4,8 @@
 use std::collections::BTreeMap;
 
 use optcp_scenario::{
-    FibreRow, Graph, GraphFibre, GraphFibres, GraphLink, LinkRisks, LinkValues, Matrix, Reference,
-    ReferenceResolver, Rows, Values,
+    FibreRow, FlowColumns, FlowList, Graph, GraphFibre, GraphFibres, GraphLink, LinkRisks,
+    LinkValues, Matrix, Reference, ReferenceResolver, Rows, Values,
 };
 use serde::Deserialize;
 
@@ -39,6 +39,8 @@ pub(crate) struct Handed {
     link_risks: BTreeMap<String, LinkRisks>,
     /// Fibres by reference.
     fibres: BTreeMap<String, Fibres>,
+    /// Lists of flows by file.
+    flows: BTreeMap<String, FlowColumns>,
     matrix: BTreeMap<String, Matrix>,
     values: BTreeMap<String, Values>,
     table: BTreeMap<String, Rows>,
@@ -89,6 +91,10 @@ impl ReferenceResolver for Handed {
 
     fn values(&self, file: &str) -> Result<Values, String> {
         found(&self.values, file)
+    }
+
+    fn flows(&self, file: &str) -> Result<FlowList, String> {
+        found::<FlowColumns>(&self.flows, file).map(FlowList::from)
     }
 
     fn table(&self, file: &str) -> Result<Rows, String> {

@@ -35,10 +35,21 @@ MARGIN = 0.99
 STEADY_MS, PROBES_MS = 2_000.0, 10_000.0
 STARTUP_FLIGHT = math.ceil(HIGH * PRODUCT / 2) * 2 + BURSTS
 """Flight at the end of STARTUP: 2.885 products, rounded up to an even number, and the bursts."""
-DRAIN_MS = (STARTUP_FLIGHT - PRODUCT - BURSTS) / (1 - MARGIN / HIGH)
-"""Time from the maximum flight to one product and the bursts, at 0.99 / 2.885 of the link rate."""
-CYCLE_MS = (1.25 * PRODUCT + BURSTS + 2 - 45) / (1.25 * MARGIN - 1) + 7 * (ROUND_TRIP_MS + 1)
-"""Duration of a cycle. A phase ends with the first ACK after 40 ms; probing raises the flight from 45 to 58."""
+DRAIN_MS = (STARTUP_FLIGHT - PRODUCT - BURSTS - 2) / (1 - MARGIN / HIGH)
+"""Time from the maximum flight to one product and the bursts, at 0.99 / 2.885 of the link rate. Linux subtracts the two
+segments that arrive before the next one leaves."""
+PROBING = 1.25 * PRODUCT + BURSTS
+"""Flight at the end of the phase that probes. Linux adds two segments, and counts a burst of two that leaves next."""
+OTHERS_MS = ROUND_TRIP_MS + 1
+"""Duration of each of the six other phases. A phase ends with the first ACK after 40 ms."""
+DRAINED = PRODUCT + BURSTS + 1
+"""Flight at the end of the phase that drains: one more segment arrives before the next one leaves."""
+CYCLE_MS = (
+    (PROBING - DRAINED + (1 - MARGIN) * 6 * OTHERS_MS) / (1.25 * MARGIN - 1)
+    + (PROBING - DRAINED) / (1 - 0.75 * MARGIN)
+    + 6 * OTHERS_MS
+)
+"""Duration of a cycle."""
 STARTUP_TEST = "startup_fills_the_pipe_and_drain_takes_its_queue_away"
 CYCLE_TEST = "bandwidth_is_probed_for_in_cycles_of_eight_phases"
 PROBE_TEST = "minimum_rtt_is_probed_every_ten_seconds"
@@ -53,7 +64,7 @@ WANTED = (
     Wanted("PROBE_BW", "pacing gain of the phase that probes", CYCLE_TEST, printed(1.25, 3), printed(1.25 * MARGIN, 4)),
     Wanted("PROBE_BW", "of the phase that drains", CYCLE_TEST, printed(0.75, 3), printed(0.75 * MARGIN, 4)),
     Wanted("PROBE_BW", "of the six others", CYCLE_TEST, printed(1.0, 3), printed(MARGIN, 2)),
-    Wanted("PROBE_BW", "maximum flight (segments)", CYCLE_TEST, None, printed(1.25 * PRODUCT + BURSTS + 2, 0)),
+    Wanted("PROBE_BW", "maximum flight (segments)", CYCLE_TEST, None, printed(PROBING, 0)),
     Wanted("PROBE_BW", "cycle of eight phases (ms)", CYCLE_TEST, None, printed(CYCLE_MS, 1)),
     Wanted("PROBE_RTT", "first begins (s)", PROBE_TEST, printed(10.0, 1), printed(10.04, 2)),
     Wanted(

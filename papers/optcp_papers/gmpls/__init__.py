@@ -15,6 +15,7 @@ from optcp_papers.gmpls.fig16 import FIG16
 from optcp_papers.gmpls.fig18 import FIG18
 from optcp_papers.gmpls.fig19 import FIG19
 from optcp_papers.gmpls.layers import LAYERS
+from optcp_papers.gmpls.mesh import MESH
 from optcp_papers.gmpls.section5_2 import SECTION5_2
 from optcp_papers.gmpls.section5_3 import SECTION5_3
 from optcp_papers.gmpls.section7_2 import SECTION7_2
@@ -27,5 +28,5 @@ from optcp_papers.gmpls.table8 import TABLE8
 # fmt: off
 EXHIBITS = (
     AQM, EVERY_SCHEME, FIG4, FIG7, FIG8, FIG10, FIG11, FIG12, FIG13, FIG14, FIG15, FIG16, FIG18, FIG19,
-    LAYERS, SECTION5_2, SECTION5_3, SECTION7_2, TABLE3, TABLE4, TABLE5, TABLE6, TABLE8,
+    LAYERS, MESH, SECTION5_2, SECTION5_3, SECTION7_2, TABLE3, TABLE4, TABLE5, TABLE6, TABLE8,
 )

@@ -8,6 +8,7 @@ from optcp_papers.outage.detection import DETECTION
 from optcp_papers.outage.links import LINKS
 from optcp_papers.outage.loops import LOOPS
 from optcp_papers.outage.partial import PARTIAL
+from optcp_papers.outage.quic import QUIC_EXHIBIT
 from optcp_papers.outage.ranking import RANKING
 from optcp_papers.outage.scale import SCALE
 from optcp_papers.outage.shared_risk import SHARED_RISK
@@ -28,4 +29,5 @@ EXHIBITS = (
     AVAILABILITY,
     SCALE,
     RANKING,
+    QUIC_EXHIBIT,
 )

@@ -5,7 +5,8 @@ import math
 from collections.abc import Mapping
 
 from optcp.outage.mechanisms import MECHANISMS
-from optcp.outage.study import Costs, CostsOf, failing, outages, sender
+from optcp.outage.metrics import outages
+from optcp.outage.study import Costs, CostsOf, failing, sender
 from optcp.papers.kit import Chosen, Exhibit, Findings, Found, Grid, Key, Options, Part, Setup, judge
 from optcp_papers.outage.paper import PAPER, not_run
 from optcp_papers.outage.population import (

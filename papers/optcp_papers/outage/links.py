@@ -8,8 +8,9 @@ import numpy as np
 from optcp.outage import capacity, resampled
 from optcp.outage.availability import YEAR_MS
 from optcp.outage.mechanisms import MECHANISMS
+from optcp.outage.metrics import outages
 from optcp.outage.resampled import Resampled
-from optcp.outage.study import LATER_S, Costs, CostsOf, failing, outages, sender, window_s
+from optcp.outage.study import LATER_S, Costs, CostsOf, failing, sender, window_s
 from optcp.outage.world import Assumptions
 from optcp.papers.kit import Chosen, Exhibit, Findings, Found, Grid, Options, Part, Row, Setup, Size, row
 from optcp.stats import exact

@@ -3,7 +3,8 @@
 import itertools
 from collections.abc import Mapping
 
-from optcp.outage.study import METRICS, Costs, CostsOf, failing
+from optcp.outage.metrics import METRICS
+from optcp.outage.study import Costs, CostsOf, failing
 from optcp.papers.kit import Chosen, Exhibit, Findings, Found, Grid, Key, Options, Part, Setup, row
 from optcp_papers.outage.paper import PAPER, not_run
 from optcp_papers.outage.population import (

@@ -9,9 +9,11 @@ import numpy as np
 
 from optcp.outage import study
 from optcp.outage.events import Event
+from optcp.outage.mechanisms import LINE_RATE
+from optcp.outage.metrics import METRICS
 from optcp.outage.network import Network
 from optcp.outage.resampled import Resampled
-from optcp.outage.study import METRICS, Costs
+from optcp.outage.study import Costs
 from optcp.outage.world import Assumptions, World
 from optcp.papers.assume import Assumed, built_in, positive, positive_int, share
 from optcp.papers.kit import Axes, Chosen, Grid, Key, Options, Part, Row, Settings, Size, judge, row
@@ -53,7 +55,7 @@ def assumptions(chosen: Chosen, **changed: float) -> Assumptions:
 
 def mechanisms(names: Iterable[str], assumed: Assumptions) -> dict[str, Settings]:
     """Return the axis ``mechanism``; a reserved circuit has the whole rate of the link that it replaces."""
-    return study.mechanisms(names, assumed, circuits="line-rate")
+    return study.mechanisms(names, assumed, circuits=LINE_RATE)
 
 
 @functools.cache

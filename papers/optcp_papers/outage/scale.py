@@ -2,7 +2,8 @@
 
 import itertools
 
-from optcp.outage.study import Costs, CostsOf, failing, outages, sender
+from optcp.outage.metrics import outages
+from optcp.outage.study import Costs, CostsOf, failing, sender
 from optcp.papers.kit import Chosen, Exhibit, Findings, Found, Grid, Key, Options, Part, Setup, row
 from optcp_papers.outage.paper import PAPER, not_run
 from optcp_papers.outage.population import (

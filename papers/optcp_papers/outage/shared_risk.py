@@ -7,8 +7,9 @@ from dataclasses import replace
 from optcp.outage import events
 from optcp.outage.costs import UNCOVERED_MS
 from optcp.outage.events import Event
+from optcp.outage.metrics import METRICS
 from optcp.outage.resampled import Resampled
-from optcp.outage.study import METRICS, Costs, CostsOf, failing
+from optcp.outage.study import Costs, CostsOf, failing
 from optcp.papers.kit import Chosen, Exhibit, Findings, Found, Grid, Key, Options, Part, Setup, row
 from optcp_papers.outage.paper import PAPER, not_run
 from optcp_papers.outage.population import (

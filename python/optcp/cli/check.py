@@ -21,17 +21,23 @@ if TYPE_CHECKING:
 @click.option("--ports", is_flag=True, help="Also print rate, delay and queue limit of each port.")
 @click.option("--seed", type=Whole(), default=1, show_default=True, help="With --paths: seed of the ECMP hashes.")
 def validate(scenario: Path, settings: tuple[str, ...], *, paths: bool, ports: bool, seed: int) -> None:
-    """Check a scenario file, summarise it and warn about likely mistakes."""
+    """Check a scenario file, summarise it and warn about likely mistakes.
+
+    The parameter combinations of the sweep are checked, too.
+    """
     from optcp import _core
-    from optcp.scenarios import schedules, warned
+    from optcp.scenarios import combinations, schedules, warned
 
     world = _core.Scenario.load(str(scenario), list(pairs(settings).items()))
+    checked, total = combinations.check(world)
     summary = world.summary()
     click.echo(f"{scenario}: valid")
     for name, value in summary.items():
         click.echo(f"  {name}: {_plain(value)}")
     for axis, values in world.axes:
         click.echo(f"  sweep {axis.removeprefix('sweep.')}: {', '.join(values)}")
+    if checked < total:
+        click.echo(f"  checked: the first {checked} of {total} parameter combinations")
     for line in schedules.lines(json.loads(world.resolved())):
         click.echo(f"  {line}")
     if paths:

@@ -80,7 +80,7 @@ def constellation(
       SHELL  kuiper-630, starlink-550, telesat-1015 or iridium. --set overrides
              planes, satellites (per plane), inclination_deg, altitude_km,
              revs_a_day, spread_deg, phasing, seam, elevation_deg or gsl_km.
-      FILE   two-line elements (TLEs). --set overrides elevation_deg or gsl_km.
+      FILE   two-line elements (TLEs) or OMMs. --set overrides elevation_deg or gsl_km.
       FILE   networkx_rtt_A_to_B.txt of Hypatia, which contains the path, with
              networkx_path_A_to_B.txt next to it.
       DIR    network of Hypatia with forwarding states (dynamic_state_*). The

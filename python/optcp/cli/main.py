@@ -11,7 +11,22 @@ import sys
 
 import click
 
-from optcp.cli import check, checks, constellation, outage, papers, pictures, run, start, study, topology, worst
+from optcp.cli import (
+    check,
+    checks,
+    constellation,
+    emulate,
+    flows,
+    mcp,
+    outage,
+    papers,
+    pictures,
+    run,
+    start,
+    study,
+    topology,
+    worst,
+)
 from optcp.cli.exits import status_of
 from optcp.cli.options import PLAIN_WIDTH
 from optcp.common.installed import COMMANDS, offered
@@ -27,11 +42,23 @@ def _print_version(context: click.Context, _: click.Parameter, value: bool) -> N
 
 
 SECTIONS = {
-    "Scenarios": ("new", "topology", "constellation", "validate", "map", "routing", "run", "animate", "playground"),
+    "Scenarios": (
+        "new",
+        "topology",
+        "flows",
+        "constellation",
+        "validate",
+        "map",
+        "routing",
+        "run",
+        "emulate",
+        "animate",
+        "playground",
+    ),
     "Studies": ("outage", "worst", "trace", "compare", "plot", "report", "export"),
     "Published experiments": ("reproduce", "sensitivity"),
     "Validation and speed": ("evidence", "conformance", "packetdrill", "bench"),
-    "Tools": ("list", "schema", "completion"),
+    "Tools": ("list", "schema", "completion", "mcp"),
 }
 """Sections of `optcp --help` and their commands; commands that are not installed are omitted."""
 ADDED = "From other packages"
@@ -107,7 +134,22 @@ def cli() -> None:
     """
 
 
-for module in (start, check, run, worst, pictures, topology, constellation, outage, study, papers, checks):
+for module in (
+    start,
+    check,
+    run,
+    emulate,
+    worst,
+    pictures,
+    topology,
+    flows,
+    constellation,
+    outage,
+    study,
+    papers,
+    checks,
+    mcp,
+):
     for command in module.COMMANDS:
         cli.add_command(command)
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from optcp.common.plurals import count_noun
-from optcp.errors import InputError
+from optcp.errors import InputError, nearest
 from optcp.scenarios.shipped import ScenarioType
 
 if TYPE_CHECKING:
@@ -79,6 +79,22 @@ class Whole(click.IntRange):
     def _describe_range(self) -> str:
         # click would print `x<=None` for a number without bounds.
         return "" if self.min is None and self.max is None else super()._describe_range().replace("x", "N")
+
+
+if TYPE_CHECKING:
+    Choice = click.Choice[str]
+else:
+    Choice = click.Choice  # not generic in click 8.1
+
+
+class Format(Choice):
+    """Name of a format. A message on another name gives the nearest one."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:  # noqa: ANN401
+        """Return the name; fail if it does not exist."""
+        if value not in self.choices:
+            self.fail(f"unknown format {str(value)!r}; {nearest(value, self.choices)}", param, ctx)
+        return str(value)
 
 
 POSITIVE = Whole(min=1)

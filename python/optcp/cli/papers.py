@@ -64,7 +64,9 @@ if TYPE_CHECKING:
 @DIGEST
 @FORK
 @click.option(
-    "--check", is_flag=True, help="Compare the verdicts with the stored baseline; exit with status 3 if one differs."
+    "--check",
+    is_flag=True,
+    help="Compare verdicts and digests with the stored baseline; exit with status 3 if one differs.",
 )
 @click.option("--write-baseline", is_flag=True, help="Store these verdicts as the baseline.")
 def reproduce(

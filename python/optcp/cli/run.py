@@ -133,7 +133,7 @@ def run(
     where = workers(1 if threads > 1 else jobs, dask)
     if dry_run:
         store.look(study.grid, force=force)
-        warned.show(study.warnings)
+        warned.show([*study.warnings, *warned.few(study.grid, runs)])
         show_plan(console(), study, store, single.probe(study, store, threads), where)
         return
     store.open(study.grid, force=force, beside=copied)

@@ -85,7 +85,7 @@ def list_names(family: str | None) -> None:
     collections of networks, and `optcp list sndlib` one collection. `optcp list constellations` prints satellite
     shells, and `optcp list cities` ground stations.
     """
-    from optcp.cli.listing import collections, families, profile_lines
+    from optcp.catalogue import collections, families, profile_lines
 
     lists = collections()
     if family in lists:

@@ -8,7 +8,7 @@ import click
 
 from optcp import export as export_forms
 from optcp.cli import completion
-from optcp.cli.options import CELL, DIRECTORY, FILE, PAPERS, Whole, console, settings
+from optcp.cli.options import CELL, DIRECTORY, FILE, PAPERS, Format, Whole, console, settings
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -56,7 +56,7 @@ def compare(directory: Path, at: tuple[str, ...], metrics: tuple[str, ...], form
         asked.check_metric(name, "--metric")
     done = StudyResult.open(directory, lambda grid: asked.check_values(grid, "--at", reference))
     found = done.compare(at=reference, metrics=metrics or None)
-    warned.show(warned.identical(done), whole=True)
+    warned.show(warned.of_seeds(done), whole=True)
     if form == "csv":
         click.echo(found.csv(), nl=False)
         return
@@ -110,7 +110,7 @@ def plot(
 @CELL
 @SEED
 @click.option("--kind", "kinds", multiple=True, metavar="KIND", help="Plot only this kind. Repeatable. [default: all]")
-@click.option("--flow", "flows", multiple=True, metavar="FLOW", help="Plot only this flow. Repeatable.")
+@click.option("--flow", "flows", multiple=True, metavar="FLOW", help="Plot only this flow, or `slowest`. Repeatable.")
 @click.option("--port", "ports", multiple=True, metavar="PORT", help="Plot only this port, such as 'A->B'. Repeatable.")
 @click.option("--from", "start", metavar="TIME", help="Start of the time axis, such as 4.9, 4.9s or 4900ms.")
 @click.option("--to", "end", metavar="TIME", help="End of the time axis.")
@@ -137,8 +137,8 @@ def trace(
     """Plot what one run of a study recorded: windows, queues, drops, goodput.
 
     The plots go into DIR/plots. If the study has several runs, select one with --cell and --seed. KIND is tcp
-    (windows), rtt (windows and RTTs over satellites), sequence (segments, ACKs and drops), queue, sojourn, load,
-    goodput, drops or marks.
+    (windows), rtt (windows and RTTs over satellites), sequence (segments, ACKs and drops), completions, queue, sojourn,
+    load, goodput, drops or marks.
     """
     from optcp.data.labelled import optional
 
@@ -160,7 +160,7 @@ def trace(
 @click.option(
     "--format",
     "form",
-    type=click.Choice(list(export_forms.FORMS)),
+    type=Format(list(export_forms.FORMS)),
     required=True,
     metavar="|".join(export_forms.FORMS),
     help="Output format.",
@@ -168,11 +168,12 @@ def trace(
 @CELL
 @SEED
 def export(directory: Path, form: str, cells: tuple[str, ...], seed: int | None) -> None:
-    """Convert results to CSV, Parquet, pcapng, ns-2 traces or LaTeX.
+    """Convert results to CSV, Parquet, captures, ns-2 traces, timelines, logs or LaTeX.
 
     Files of a study go into DIR/export, files of an experiment next to its result. CSV has the tables of a study or the
     rows and curves of experiments. Parquet has rows and curves of experiments (studies are Parquet already). Recorded
-    packets become captures for Wireshark (pcapng) or ns-2 traces (ns2). LaTeX has the table of each experiment.
+    packets become captures for Wireshark (pcapng) or ns-2 traces (ns2). Timelines are for ui.perfetto.dev (perfetto),
+    logs of senders for qvis (qlog). LaTeX has the table of each experiment.
     """
     for path, remark in export_forms.files(directory, form, export_forms.Chosen(settings("--cell", cells), seed)):
         click.echo(f"{path}{remark}")

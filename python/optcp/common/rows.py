@@ -32,6 +32,10 @@ BYTE_ORDER_MARKS = (
 LONGEST_WORD = 40
 """Maximum number of quoted characters in a message."""
 
+NUMBER = re.compile(r"[-+]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]{1,4})?")
+LONGEST_NUMBER = 100
+"""Maximum number of characters of a number."""
+
 UNCOMMENTED = re.compile(r'(?:[^"#]+|"[^"]*")*')
 """Line up to its comment, or up to an unclosed quote."""
 
@@ -81,6 +85,12 @@ def rows(text: str, columns: int | None = None) -> Iterator[tuple[int, list[str]
     """
     separator = ""
     for number, line in enumerate(lines(text), 1):
+        # Most lines of long files have neither quotes nor comments.
+        if separator and '"' not in line and "#" not in line:
+            fields = [field.strip() for field in line.split(separator)]
+            if any(fields):
+                yield number, fields
+            continue
         match = UNCOMMENTED.match(line)
         written = match[0] if match else ""
         if line[len(written) :].startswith('"'):
@@ -91,6 +101,11 @@ def rows(text: str, columns: int | None = None) -> Iterator[tuple[int, list[str]
         fields = _fields(written, separator, number)
         if any(fields):
             yield number, fields
+
+
+def is_number(text: str) -> bool:
+    """Return whether a field is a number that :class:`decimal.Decimal` holds exactly."""
+    return len(text) <= LONGEST_NUMBER and NUMBER.fullmatch(text) is not None
 
 
 def short(text: object) -> str:

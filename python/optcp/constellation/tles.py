@@ -1,14 +1,15 @@
-"""Satellites of two-line elements (TLEs), where SGP-4 has them.
+"""Satellites of two-line elements (TLEs) or orbit mean-elements messages (OMMs), where SGP-4 has them.
 
 # Model
 
 Each satellite by SGP-4 from its own epoch on, in the coordinates that SGP-4 gives: true equator, mean equinox
-(TEME). Ground stations turn by Greenwich's mean sidereal angle. Time zero is the epoch of the first TLE.
+(TEME). Ground stations turn by Greenwich's mean sidereal angle. Time zero is the epoch of the first one.
 
 # References
 
 Vallado and others, "Revisiting Spacetrack Report #3", AIAA 2006-6753, as implemented by the package ``sgp4``, with the
-constants of WGS72. The form of files: the same report, and ``tles.txt`` of Hypatia (snkas/hypatia at 0ac531c).
+constants of WGS72. The form of files: the same report, ``tles.txt`` of Hypatia (snkas/hypatia at 0ac531c), and
+:mod:`optcp.constellation.omm`.
 
 # Choices
 
@@ -26,6 +27,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import itertools
 import math
 import re
 from dataclasses import dataclass
@@ -35,7 +37,7 @@ import numpy as np
 
 from optcp.common.files import read_lines
 from optcp.common.plurals import count_noun
-from optcp.constellation import orbits, shells
+from optcp.constellation import omm, orbits, shells
 from optcp.constellation.paths import plus_grid
 from optcp.data.labelled import optional
 from optcp.errors import InputError
@@ -62,7 +64,7 @@ MOST_SATELLITES = 50_000
 
 @dataclass(frozen=True, eq=False)
 class Tles:
-    """Satellites of two-line elements.
+    """Satellites of two-line elements or OMMs.
 
     Parameters
     ----------
@@ -163,13 +165,13 @@ class Tles:
 
 
 def tles(file: Path, isls: Path | None = None) -> Tles:
-    """Read a file of two-line elements.
+    """Read a file of two-line elements or OMMs.
 
     Parameters
     ----------
     file
         Two lines a satellite, or three with its name before. The first line may hold how many planes there are, and
-        how many satellites in each, as Hypatia's has them.
+        how many satellites in each, as Hypatia's has them. Or OMMs as JSON, XML or CSV.
     isls
         A file of links: two numbers of satellites a line, from 0 on. In place of the *+grid*.
 
@@ -182,9 +184,12 @@ def tles(file: Path, isls: Path | None = None) -> Tles:
     optional("sgp4")
     lines = read_lines(file)
     planes = re.fullmatch(r"\s*([0-9]{1,6})\s+([0-9]{1,6})\s*", lines[0]) if lines else None
-    records = tuple(_records(file, lines, 1 if planes else 0))
+    read = omm.records(file, lines) if omm.is_omm(lines) else _records(file, lines, 1 if planes else 0)
+    records = tuple(itertools.islice(read, MOST_SATELLITES + 1))
     if not records:
-        raise InputError(f"{file}: expected two-line elements of satellites")
+        raise InputError(f"{file}: expected two-line elements or OMMs of satellites")
+    if len(records) > MOST_SATELLITES:
+        raise InputError(f"{file}: at most are {MOST_SATELLITES} satellites")
     name = re.sub(r"[^\w.+-]", "-", file.name)
     found = Tles(name, records, np.empty((0, 2), dtype=np.int64))
     if planes and math.prod(map(int, planes.groups())) != found.size:
@@ -200,7 +205,6 @@ def _records(file: Path, lines: list[str], first: int) -> Iterator[Any]:
 
     one: str | None = None
     number = ""
-    found = 0
     for at, line in enumerate(lines[first:], first + 1):
         text = line.rstrip()
         expected = LINES[one is not None]
@@ -221,9 +225,6 @@ def _records(file: Path, lines: list[str], first: int) -> Iterator[Any]:
         record = Satrec.twoline2rv(one, text, WGS72)
         if record.error:
             raise InputError(f"{file}, line {at}: {SGP4_ERRORS[record.error]}")
-        found += 1
-        if found > MOST_SATELLITES:
-            raise InputError(f"{file}: at most are {MOST_SATELLITES} satellites")
         one = None
         yield record
     if one is not None:

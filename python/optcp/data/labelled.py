@@ -29,8 +29,10 @@ EXTRAS = {
     "gymnasium": "gym",
     "matplotlib": "plot",
     "anywidget": "widget",
+    "mcp": "mcp",
     "openpyxl": "sheets",
     "pandas": "frames",
+    "perfetto": "perfetto",
     "sgp4": "tle",
     "xarray": "frames",
 }

@@ -18,6 +18,8 @@ FORMS = {
     "parquet": "columnar",
     "pcapng": "capture",
     "ns2": "ns2",
+    "perfetto": "perfetto",
+    "qlog": "qlog",
     "latex": "latex",
 }
 """Modules of this package by format name."""

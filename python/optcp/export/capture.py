@@ -88,7 +88,7 @@ def _captures(seen: packets.Observed) -> Iterator[Path]:
     frames["stamp"], frames["echo"] = stamps(table, ticks)
     frames["marking"] = _markings(table)
     frames["stamped"] = _each(frames["connection"], [int(flow.tick_ps is not None) for flow in of]).astype(bool)
-    sacks, frames["sack"] = _sacks(table, world)
+    sacks, frames["sack"] = _sacks(table, frames["connection"], of)
     hosts = [(_address(number), name) for name, number in world.nodes.items()]
     connections = _connections(of, world)
     for place in _places(table):
@@ -162,16 +162,19 @@ def _first_byte(segment: NDArray[np.int64], shakes_hands: Numbers, mss: Numbers)
     return np.where(segment < shakes_hands, 0, 1 + (segment - shakes_hands) * mss) % 2**32
 
 
-def _sacks(table: Table, world: World) -> tuple[list[list[tuple[int, int]]], NDArray[np.uint32]]:
-    """Return the SACK blocks in bytes, and the index of each row among them."""
+def _sacks(
+    table: Table, connection: NDArray[np.uint32], of: Sequence[Flow]
+) -> tuple[list[list[tuple[int, int]]], NDArray[np.uint32]]:
+    """Return the SACK blocks in bytes, and the index of each row among them, without the packet numbers of QUIC."""
     place = np.full(len(table), NONE, dtype=np.uint32)
-    rows = np.flatnonzero(~table.is_("sack", ""))
+    has_sack = _each(connection, [int(_has_sack(flow.tcp)) for flow in of]) == 1
+    rows = np.flatnonzero(~table.is_("sack", "") & has_sack)
     place[rows] = np.arange(len(rows), dtype=np.uint32)
     told = table.rows(place != NONE)
     blocks = []
-    for name, text in zip(told.texts("flow"), told.texts("sack"), strict=True):
+    for flow, text in zip(connection[rows].tolist(), told.texts("sack"), strict=True):
         edges = np.array([int(edge) for block in text.split() for edge in block.split(":")], dtype=np.int64)
-        tcp = world.flow(name).tcp or {}
+        tcp = of[flow].tcp or {}
         numbers = _first_byte(edges, int(tcp["handshake"]), tcp["mss_bytes"]).tolist()
         blocks.append(list(zip(numbers[::2], numbers[1::2], strict=True)))
     return blocks, place
@@ -221,7 +224,11 @@ def _agreed(tcp: dict[str, Any] | None) -> Agreed:
     most = MOST_WINDOW if scaling else MOST_UNSCALED
     window = most if limit is None else min(limit * mss, most)
     option = mss + (TIMESTAMPS if tcp["timestamps"] else 0)
-    return min(option, 2**16 - 1), window, scaling, tcp["recovery"].startswith("sack"), tcp["handshake"]
+    return min(option, 2**16 - 1), window, scaling, _has_sack(tcp), tcp["handshake"]
+
+
+def _has_sack(tcp: dict[str, Any] | None) -> bool:
+    return tcp is not None and tcp["recovery"].startswith("sack")
 
 
 def _address(node: int) -> Address:

@@ -124,7 +124,7 @@ def observed(directory: Path, chosen: Chosen) -> Iterator[Observed]:
     Raises
     ------
     optcp.errors.InputError
-        If there is no such run, or none that observed packets.
+        If there is no such run, or none that observed packets, or if queues trimmed some.
     """
     study = tabular.opened(directory, chosen)
     entries = [one for one in study.grid.branches[0].resolved["observe"] if one["kind"] == KIND]
@@ -140,4 +140,9 @@ def observed(directory: Path, chosen: Chosen) -> Iterator[Observed]:
                     continue
                 with run.trusted():
                     ports = tuple(entry["ports"])
-                yield Observed(run, entry["name"], run[entry["name"]], ports, tabular.folder(study))
+                    table = run[entry["name"]]
+                if table.is_("event", "trimmed").any():
+                    raise InputError(
+                        f"{directory}: a queue trimmed packets, which these traces cannot show; export CSV or Parquet"
+                    )
+                yield Observed(run, entry["name"], table, ports, tabular.folder(study))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from optcp.common.plurals import count_noun, listed_few
 from optcp.errors import InputError
 from optcp.outage import backups, chosen, events, happening, study
-from optcp.outage.assumed import SETTINGS, SIZES_SUMMARY, Assumed
+from optcp.outage.assumed import CHOICES, SETTINGS, Assumed
 from optcp.outage.mechanisms import DETECTION, find
 from optcp.outage.network import US_A_KM, Network
 from optcp.scenarios import shipped, topologies
@@ -180,7 +180,9 @@ class OutageQuery:
 
     def listed(self) -> list[dict[str, Any]]:
         """Return each assumption with its value, its meaning, and whether it is a default."""
-        known = {name: one.summary for name, one in SETTINGS.items()} | {"sizes": SIZES_SUMMARY, **self.stated}
+        known = {name: one.summary for name, one in SETTINGS.items()}
+        known.update({name: summary for name, (_, summary) in CHOICES.items()})
+        known.update(self.stated)
         if self.network.rates:
             scale = self.network.scale(self.assumed.rate_mbps)
             known["rate_mbps"] = f"rate of the fastest link, in Mb/s; rates and demands of the file times {scale:.3g}"

@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING
 
 from optcp.errors import InputError, nearest
-from optcp.outage.mechanisms import HOLD_OFF
+from optcp.outage.mechanisms import HOLD_OFF, LINE_RATE, RESERVED
 from optcp.outage.world import SIZES, Assumptions
 
 if TYPE_CHECKING:
@@ -88,9 +88,18 @@ NEEDS = {
     "optical_protection_ms": (PROTECTION,),
     "optical_restoration_s": (RESTORATION,),
     "hold_off_ms": (f"+{HOLD_OFF}+",),
+    "circuits": ("1+1", "1:1"),
 }
 """Parts of the names of mechanisms that use an assumption; others are used by all."""
-SIZES_SUMMARY = "distribution of the sizes of short flows"
+CHOICES: dict[str, tuple[tuple[str, ...], str]] = {
+    "sizes": (tuple(SIZES), "distribution of the sizes of short flows"),
+    "circuits": (
+        (RESERVED, LINE_RATE),
+        "rate of the circuits of 1:1 and 1+1: the share that their flows have of the working links (reserved), or the "
+        "whole rate of the failed link for each (line-rate)",
+    ),
+}
+"""Assumptions that are names: their values and meaning."""
 
 
 @dataclass(frozen=True)
@@ -103,10 +112,13 @@ class Assumed(Assumptions):
         Detection time of failures, in ms.
     cuts_a_1000_km
         Fibre cuts per 1000 km and year.
+    circuits
+        ``capacity`` of mechanisms with dedicated backups, "reserved" or "line-rate".
     """
 
     detection_ms: float = 10.0
     cuts_a_1000_km: float = 2.7
+    circuits: str = RESERVED
 
     @classmethod
     def read(cls, settings: Mapping[str, str]) -> Assumed:
@@ -145,9 +157,10 @@ def _value(name: str, text: str) -> float | str:
     known = [one.name for one in fields(Assumed)]
     if name not in known:
         raise InputError(f"--set {name}: unknown assumption; {nearest(name, known)}")
-    if name == "sizes":
-        if text not in SIZES:
-            raise InputError(f"--set sizes={text}: unknown size distribution; {nearest(text, SIZES)}")
+    if name in CHOICES:
+        values, summary = CHOICES[name]
+        if text not in values:
+            raise InputError(f"--set {name}={text}: no such value; {nearest(text, values)} ({summary})")
         return text
     setting = SETTINGS[name]
     try:

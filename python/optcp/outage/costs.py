@@ -267,7 +267,7 @@ def _observed(found: Iterable[tuple[float, bool]]) -> Censored:
 
 
 def _completions(run: Run) -> list[tuple[str, float, float, bool]]:
-    """Return name, start, end and completion of each flow; an unfinished flow ends with the run."""
+    """Return name, start, end and completion of each flow; others end with the run, or when the sender gives up."""
     ends = run["ends"]
     start, end = (ends[key].astype(np.float64) / PS for key in ("start_ps", "time_ps"))
     ended = ends["finished"].astype(bool)

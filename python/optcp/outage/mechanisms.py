@@ -22,8 +22,8 @@ AVOIDS_RISKS = {"routing.protect": "risk"}
 HOLD_OFF = "hold-off"
 """Part of the name of a mechanism whose routers or protection wait for the optical layer."""
 
-RESERVED = "reserved"
-"""Value of ``capacity`` for backups with dedicated capacity."""
+RESERVED, LINE_RATE = "reserved", "line-rate"
+"""Values of ``capacity`` for backups with dedicated capacity."""
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,8 @@ from optcp.outage.availability import year
 from optcp.outage.capacity import loads_of, spare_for
 from optcp.outage.listings import suffering
 from optcp.outage.mechanisms import find
-from optcp.outage.study import METRICS, CostsOf, failing, grid, mechanisms, window_s
+from optcp.outage.metrics import METRICS, UNITS
+from optcp.outage.study import CostsOf, failing, grid, mechanisms, window_s
 from optcp.outage.world import World
 from optcp.stats import exact
 from optcp.stats.quantiles import sample_quantile
@@ -257,9 +258,9 @@ class Result:
         }
 
     def value_of(self, mechanism: str, metric: str) -> dict[str, Any]:
-        """Return a statistic and its interval; the value is null if only a bound is known."""
+        """Return a statistic with unit and interval; the value is null if only a bound is known."""
         one = self.values[mechanism][metric]
-        ends: dict[str, Any] = {"ci95": _ends(one), "n": one.n}
+        ends: dict[str, Any] = {"unit": UNITS[metric], "ci95": _ends(one), "n": one.n}
         if self._at_most(mechanism, metric):
             return {"value": None, "at_most": one.estimate, **ends, "ci95": [None, None]}
         return {**_known("value", one.estimate, one.at_least, "at_least"), **ends}
@@ -290,7 +291,7 @@ def grid_of(asked: OutageQuery, matrix: str | None = None) -> Grid:
     """Return the grid over mechanism and failure; ``matrix`` as in :meth:`optcp.outage.world.World.of`."""
     assumed = asked.assumed.world
     axes = {
-        "mechanism": mechanisms(asked.mechanisms, assumed, detection_ms=asked.assumed.detection_ms),
+        "mechanism": mechanisms(asked.mechanisms, assumed, asked.assumed.circuits, asked.assumed.detection_ms),
         "failure": failing(asked.events, assumed),
     }
     title = f"{asked.failures} of {asked.network.reference}"

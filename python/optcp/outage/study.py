@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from optcp.data.censored import Censored
 from optcp.outage import costs, events, resampled
-from optcp.outage.mechanisms import find
+from optcp.outage.mechanisms import RESERVED, find
 from optcp.study import Grid
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
+    from optcp.data.censored import Censored
     from optcp.outage.costs import Cost
     from optcp.outage.events import Event
     from optcp.outage.network import Network
@@ -46,7 +46,7 @@ def failing(chosen: Sequence[Event], assumed: Assumptions) -> dict[str, Settings
 
 
 def mechanisms(
-    names: Iterable[str], assumed: Assumptions, circuits: str = "reserved", detection_ms: float = 10.0
+    names: Iterable[str], assumed: Assumptions, circuits: str = RESERVED, detection_ms: float = 10.0
 ) -> dict[str, Settings]:
     """Return the axis ``mechanism``; runs of slow mechanisms are longer.
 
@@ -185,37 +185,3 @@ class CostsOf:
                     found[at].append(costs.cost(run, twin, events.ports(self.network, one), frozenset(one.nodes)))
         happened = self.events * len(seeds)
         return Costs(self.network, happened, np.array([one.km or 1.0 for one in happened]), found)
-
-
-METRICS: dict[str, Callable[[Costs, tuple[str, ...]], Resampled]] = {
-    "lost_mb": lambda of, at: of.mean(at, lambda one: one.total_mb),
-    "lost_mb_long": lambda of, at: of.mean(at, lambda one: one.lost_mb["long"]),
-    "lost_mb_short": lambda of, at: of.mean(at, lambda one: one.lost_mb["short"]),
-    "lost_mb_hit": lambda of, at: of.mean(at, lambda one: one.lost_hit_mb),
-    "lost_mb_bystanders": lambda of, at: of.mean(at, lambda one: one.lost_bystanders_mb),
-    "hit_pct": lambda of, at: of.mean(at, lambda one: 100 * one.outage_ms.size / max(one.flows, 1)),
-    "outage_p50_ms": lambda of, at: of.quantile(at, outages, 0.5),
-    "outage_p99_ms": lambda of, at: of.quantile(at, outages, 0.99),
-    "network_p50_ms": lambda of, at: of.quantile(at, network, 0.5),
-    "stretch": lambda of, at: (
-        of.cut_mean(at, lambda one: one.outages.total()) / of.mean(at, lambda one: one.network_ms.sum())
-    ),
-    "fct_infl_p50": lambda of, at: of.quantile(at, lambda one: one.inflation, 0.5),
-    "fct_infl_p99": lambda of, at: of.quantile(at, lambda one: one.inflation, 0.99),
-    "unfinished": lambda of, at: of.mean(at, lambda one: float(one.inflation.cut)),
-    "timeouts": lambda of, at: of.mean(at, lambda one: float(one.timeouts)),
-    "spurious": lambda of, at: of.mean(at, lambda one: float(one.spurious)),
-    "longer_pct": lambda of, at: of.cut_mean(at, lambda one: one.longer_pct),
-    "censored": lambda of, at: of.mean(at, lambda one: float(one.censored)),
-}
-"""Metrics over failures, weighted by the length of the failed links: means, and quantiles of flows."""
-
-
-def outages(one: Cost) -> Censored:
-    """Return the stalls of affected long flows, in ms."""
-    return one.outages
-
-
-def network(one: Cost) -> Censored:
-    """Return the path outage of each affected long flow, in ms."""
-    return Censored(one.network_ms, np.ones(one.network_ms.size, dtype=bool))

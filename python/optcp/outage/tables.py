@@ -30,15 +30,21 @@ def write(directory: Path, found: Sequence[Listing]) -> list[Path]:
 
     The spreadsheet is written if openpyxl is installed. It has no tables with more than :data:`MOST_ROWS` rows.
     """
+    written = write_csv(directory, found)
+    if not missing("openpyxl"):
+        _workbook(directory / WORKBOOK, [one for one in found if len(one.rows) <= MOST_ROWS])
+        written.append(directory / WORKBOOK)
+    return written
+
+
+def write_csv(directory: Path, found: Sequence[Listing]) -> list[Path]:
+    """Write tables as CSV only; return the files."""
     (directory / FOLDER).mkdir(exist_ok=True)
     written = []
     for one in found:
         target = directory / FOLDER / f"{one.name}.csv"
         write_text(target, MARK + spreadsheet.written([one.heads, *one.rows]))
         written.append(target)
-    if not missing("openpyxl"):
-        _workbook(directory / WORKBOOK, [one for one in found if len(one.rows) <= MOST_ROWS])
-        written.append(directory / WORKBOOK)
     return written
 
 

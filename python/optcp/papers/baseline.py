@@ -1,8 +1,9 @@
-"""Baseline of verdicts: ``--check`` compares with it, ``--write-baseline`` updates it.
+"""Baseline of verdicts and digests: ``--check`` compares with it, ``--write-baseline`` updates it.
 
 The baseline of a paper is ``baseline.csv`` in its package, with one line per verdict: exhibit, size, kind (``value`` or
 ``claim``), name and verdict. Values that the paper does not publish have no verdict; one line per exhibit and size
-(``unpublished``) holds their number.
+(``unpublished``) holds their number. The line ``digest`` holds ``metrics_sha256`` of all runs.
+It is the same on each machine. Sizes that were last run before digests were stored have none.
 """
 
 from __future__ import annotations
@@ -27,7 +28,8 @@ Baseline = dict[str, dict[str, Verdicts]]
 
 NAME = "baseline.csv"
 HEAD = ("exhibit", "size", "kind", "name", "verdict")
-VALUE, CLAIM, UNPUBLISHED = "value", "claim", "unpublished"
+VALUE, CLAIM, UNPUBLISHED, DIGEST = "value", "claim", "unpublished", "digest"
+NAMES = {UNPUBLISHED: "unpublished values", DIGEST: "metrics_sha256"}
 
 
 def place(paper: str) -> Path:
@@ -58,6 +60,7 @@ def entry(result: Result) -> Verdicts:
         **{(VALUE, row.name): row.verdict for row in result.rows if row.verdict != "claim-only"},
         **{(CLAIM, claim.id): str(claim.holds).lower() for claim in result.claims},
         (UNPUBLISHED, ""): str(len(unpublished)),
+        (DIGEST, ""): result.provenance["metrics_sha256"],
     }
 
 
@@ -72,8 +75,10 @@ def changes(baseline: Baseline, result: Result) -> list[str]:
     if known is None:
         return []
     now = entry(result)
+    if (DIGEST, "") not in known:
+        del now[DIGEST, ""]
     return [
-        f"{result.exhibit}, {of[1] or 'unpublished values'}: {known.get(of, 'absent')} in the baseline, "
+        f"{result.exhibit}, {of[1] or NAMES[of[0]]}: {known.get(of, 'absent')} in the baseline, "
         f"now {now.get(of, 'absent')}"
         for of in dict.fromkeys((*known, *now))
         if known.get(of) != now.get(of)

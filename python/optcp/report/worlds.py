@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import math
 import tomllib
 from typing import TYPE_CHECKING
 
@@ -24,7 +25,9 @@ def toml(grid: Grid, first: str) -> str:
     if len(cells) == 1:
         return first
     axes = {key: list(dict.fromkeys(cell.get(key, "") for cell in cells)) for key in grid.keys}
-    if cells == [dict(zip(axes, values, strict=True)) for values in itertools.product(*axes.values())]:
+    # The product of keys that change together can be too large for memory.
+    whole = math.prod(map(len, axes.values())) == len(cells)
+    if whole and cells == [dict(zip(axes, values, strict=True)) for values in itertools.product(*axes.values())]:
         lines = [f"{json.dumps(key)} = [{', '.join(map(_literal, values))}]" for key, values in axes.items()]
         for text in (first, "\n".join([first, "[sweep]", *lines, ""])):
             if _axes(text) == list(axes.items()):

@@ -83,8 +83,9 @@ class LiveState:
     def flows(self) -> Table:
         """State of each TCP flow now.
 
-        Columns: ``time_ps``, ``flow``, ``group``, ``state`` ("waiting", "active" or "finished") and ``phase``. Windows
-        are as in observations of the kind ``tcp``: ``cwnd_bytes``, ``ssthresh_bytes`` and ``flight`` (segments).
+        Columns: ``time_ps``, ``flow``, ``group``, ``state`` ("waiting", "active", "finished" or "aborted") and
+        ``phase``. Windows are as in observations of the kind ``tcp``: ``cwnd_bytes``, ``ssthresh_bytes`` and ``flight``
+        (segments).
         ``srtt_s`` (NaN before a sample) and ``rto_s`` are timers. ``delivered_bytes`` (in order at the receiver),
         ``sent``, ``retransmissions`` (segments) and ``rtos`` count from the start of the run.
         """

@@ -166,6 +166,17 @@ class Run:
         return _rows(self._table("buffers"))
 
     @property
+    def slowest(self) -> Table:
+        """The at most ten slowest flows of finite size, which need no observation.
+
+        First those whose sender gave up, then other unfinished ones, then the others by completion time, longest first.
+        Columns: ``time_ps`` (end), ``start_ps``, ``flow``, ``group``, ``from``, ``to``, ``bytes``, ``finished``,
+        ``aborted``, ``retransmissions`` and ``rtos``. An unfinished flow ends when its
+        sender gives up, or with the run. Runs stored by earlier versions have no rows.
+        """
+        return self._table("slowest")
+
+    @property
     def arrived(self) -> dict[str, list[int]]:
         """Routes (places in the scenario) of flows that arrived at random, by group, in the order of the flows."""
         table = self._table("arrived")
@@ -235,7 +246,7 @@ class Run:
         ----------
         kind
             "tcp" (windows), "rtt" (windows and RTTs over satellites, stored runs only), "sequence" (segments and ACKs),
-            "queue", "load", "goodput" or "drops".
+            "queue", "load", "goodput", "completions" or "drops".
         flow, port
             Flows and ports to plot. A group selects its flows, and a number the flow at this position.
         start, end

@@ -20,7 +20,7 @@ MOST_CHANGES = 20_000
 """Number of changes above which no bands are drawn."""
 MOST_STATES = 50
 """Number of states above which no band is drawn, as for satellite path delays."""
-KINDS = ("served", "transmitter", "rate_bps", "delay_ps", "queue_packets", "queue_bytes", "ece")
+KINDS = ("served", "transmitter", "rate_bps", "delay_ps", "queue_packets", "queue_bytes", "ece", "loss")
 """Kinds of changes."""
 UNITS = {"s": 12, "ms": 9, "us": 6, "ns": 3, "ps": 0}
 """Units of time, as powers of ten of a picosecond."""
@@ -140,8 +140,8 @@ def _first(resolved: Mapping[str, Any]) -> Callable[[str, str], str]:
         link, way = ports[port]
         if kind == "served":
             return _said({kind: link["served"][way]})
-        if kind in ("transmitter", "ece"):
-            return _said({kind: {"transmitter": "sends", "ece": "kept"}[kind]})
+        if kind in ("transmitter", "ece", "loss"):
+            return _said({kind: {"transmitter": "sends", "ece": "kept", "loss": 0.0}[kind]})
         of_port = link[("forward", "reverse")[way]]
         return _said({one: of_port[one] for one in of_port if one.startswith(kind)})
 
@@ -201,8 +201,8 @@ def _said(change: Mapping[str, Any]) -> str:
         return f"delay {time(delay) if isinstance(delay, int) else 'as drawn'}{drifts}"
     if "transmitter" in change:
         return str(change["transmitter"])
-    if "ece" in change:
-        return f"ECE {change['ece']}"
+    if "ece" in change or "loss" in change:
+        return f"ECE {change['ece']}" if "ece" in change else f"loss {100 * change['loss']:g} %"
     held = change.get("queue_packets", change.get("queue_bytes"))
     unit = "packets" if "queue_packets" in change else "B"
     return f"queue {'unlimited' if held is None else f'{held} {unit}'}"

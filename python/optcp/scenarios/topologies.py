@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from optcp.common import rows
 from optcp.errors import InputError
+from optcp.flows import lists
 from optcp.scenarios import weights
 from optcp.topology import named, networks, read_with, units
 from optcp.topology.attributes import column as column_of
@@ -325,7 +326,7 @@ def times(file: str, scenario: str) -> list[str]:
     InputError
         If the file cannot be read, or a row has no time.
     """
-    entries = _rows(file, scenario, 3)
+    entries = csv_rows(file, scenario, 3)
     if [field.lower() for field in next(entries, (0, [""]))[1]][2:-1] != ["time"]:
         return []
     return sorted({_time(file, number, fields) for number, fields in entries})
@@ -363,7 +364,7 @@ def matrix(file: str, scenario: str, time: str | None = None) -> weights.Matrix:
     heading: tuple[int, tuple[str, str, str]] | None = None
     column = "weight"
     others: set[int] = set()
-    for number, fields in _rows(file, scenario, 3):
+    for number, fields in csv_rows(file, scenario, 3):
         if time is not None:
             if heading and _time(file, number, fields) != time:
                 others.add(number)
@@ -396,9 +397,8 @@ def matrix(file: str, scenario: str, time: str | None = None) -> weights.Matrix:
 
 def matrix_values(file: str, scenario: str) -> dict[int, Decimal]:
     """Return the last column of a matrix as written, by line number; for a file that :func:`matrix` accepts."""
-    return {
-        number: Decimal(fields[-1]) for number, fields in _rows(file, scenario, 3) if weights.is_attempted(fields[-1])
-    }
+    entries = csv_rows(file, scenario, 3)
+    return {number: Decimal(fields[-1]) for number, fields in entries if weights.is_attempted(fields[-1])}
 
 
 def values(file: str, scenario: str) -> list[tuple[int, str]]:
@@ -410,13 +410,24 @@ def values(file: str, scenario: str) -> list[tuple[int, str]]:
         If the file cannot be read, or a line has more than one value.
     """
     found = []
-    for number, fields in _rows(file, scenario):
+    for number, fields in csv_rows(file, scenario):
         if len(fields) > 1:
             raise InputError(
                 f"`{file}`, line {number}: expected one value, such as `12.5 ms`, or `12.5` with a unit apart"
             )
         found.append((number, fields[0]))
     return _answer("values", file, found)
+
+
+def flows(file: str, scenario: str) -> lists.Columns:
+    """Return the list of flows in a file.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read, or is not a list of flows.
+    """
+    return _answer("flows", file, lists.read(file, _content(file, scenario)))
 
 
 def table(file: str, scenario: str) -> list[tuple[int, list[tuple[str, str]]]]:
@@ -432,7 +443,7 @@ def table(file: str, scenario: str) -> list[tuple[int, list[tuple[str, str]]]]:
     found: list[tuple[int, list[tuple[str, str]]]] = []
     names: list[str] = []
     units: list[str] = []
-    for number, fields in _rows(file, scenario):
+    for number, fields in csv_rows(file, scenario):
         if not names:
             headings = [re.fullmatch(r"(.*?)(?:\s*\((.+)\))?", field) for field in fields]
             names = [heading[1] for heading in headings if heading]
@@ -504,8 +515,14 @@ def _content(file: str, scenario: str) -> bytes:
     return content
 
 
-def _rows(file: str, scenario: str, columns: int | None = None) -> Iterator[tuple[int, list[str]]]:
-    """Yield the rows of a CSV file next to a scenario, with their line numbers."""
+def csv_rows(file: str, scenario: str, columns: int | None = None) -> Iterator[tuple[int, list[str]]]:
+    """Yield the rows of a CSV file next to a scenario, with their line numbers.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read, or a line is no row.
+    """
     content = _content(file, scenario)
     try:
         text = rows.decoded(content)

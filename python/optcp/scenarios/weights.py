@@ -37,11 +37,8 @@ class Matrix(TypedDict):
     rows: list[Row]
 
 
-NUMBER = re.compile(r"[-+]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]{1,4})?")
 ATTEMPTED = re.compile(r"[-+.]?[0-9].*|[-+]?(?:nan|inf|infinity)|n/?a|null|none|[-?]*", re.IGNORECASE)
 SWAPPED = re.compile(r"(?:to|target|dst|dest|destination|sink)\b.*", re.IGNORECASE)
-LONGEST = 100
-"""Maximum number of characters of a weight."""
 LEAST, MOST = Decimal("1e-60"), Decimal("1e60")
 """Bounds of a positive weight."""
 BITS = 62
@@ -70,7 +67,7 @@ def parsed(text: str, where: str) -> Decimal:
     InputError
         If the field is not a non-negative number within the bounds.
     """
-    if not NUMBER.fullmatch(text) or len(text) > LONGEST:
+    if not rows.is_number(text):
         comma = "; use a decimal point" if "," in text else ""
         raise InputError(f"{where}: expected a number such as `3` or `0.0004`, found `{rows.short(text)}`{comma}")
     weight = Decimal(text)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from optcp import _core
 from optcp.errors import InputError, nearest
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from optcp.study.grid import Grid
 
@@ -18,7 +18,11 @@ OBSERVED = {
     "load": ("utilisation",),
     "completions": (
         "completion_mean_s", "completion_p50_s", "completion_p95_s", "completion_p99_s", "completed_flows",
-        "unfinished_flows",
+        "unfinished_flows", "aborted_flows",
+    ),
+    "operations": (
+        "operation_mean_s", "operation_p50_s", "operation_p95_s", "operation_p99_s", "completed_operations",
+        "unfinished_operations",
     ),
     "outages": ("outage_p50_s", "outage_longest_s", "hit_flows"),
     "datagrams": ("hurst", "hurst_error"),
@@ -28,6 +32,18 @@ OBSERVED = {
 }
 # fmt: on
 """Metrics by the observation kind that they need; every run has all other metrics."""
+
+
+def _has_finite_flows(resolved: Mapping[str, Any]) -> bool:
+    flows = [*resolved["flows"], *resolved.get("connections", ())]
+    return any(one.get("size_segments") is not None or "arrivals_per_s" in one for one in flows)
+
+
+UNOBSERVED: dict[str | None, Callable[[Mapping[str, Any]], bool]] = {
+    "completions": _has_finite_flows,
+    "operations": lambda resolved: bool(resolved.get("applications")),
+}
+"""Whether runs of a scenario have the metrics of a kind without observation."""
 
 
 def check_metric(name: str, option: str) -> None:
@@ -53,7 +69,10 @@ def check_observed(grid: Grid, name: str, option: str) -> None:
     """
     check_metric(name, option)
     kind = next((kind for kind, metrics in OBSERVED.items() if name in metrics), None)
-    observed = (one["kind"] for branch in grid.branches for one in branch.resolved["observe"])
+    resolved = [branch.resolved for branch in grid.branches]
+    observed = {one["kind"] for each in resolved for one in each["observe"]}
+    if kind in UNOBSERVED and any(map(UNOBSERVED[kind], resolved)):
+        return
     if kind is not None and kind not in observed:
         raise InputError(f"{option} {name}: this metric needs an [[observe]] entry of kind `{kind}`")
 

@@ -343,7 +343,8 @@ class StudyResult:
     def completions(self) -> dict[str, Samples]:
         """Completion times of flows, by group, from the first observation of each group.
 
-        The time of an unfinished flow is infinite; :attr:`Samples.at_least` has its time until the end of the run.
+        The time of an unfinished flow is infinite; :attr:`Samples.at_least` has its time until the end of the run. This
+        is also infinite if the sender gave up.
 
         Examples
         --------
@@ -359,10 +360,11 @@ class StudyResult:
                 watching = dict.fromkeys(one["groups"], one["name"]) | watching
         found = {}
         for group, observation in watching.items():
-            table, run = self.rows(observation, ["time_ps", "start_ps", "group", "finished"])
+            table, run = self.rows(observation, ["time_ps", "start_ps", "group", "finished", "aborted"])
             codes, texts = table.coded("group")
             ours = codes == (texts.index(group) if group in texts else -1)
             lasted_s = (table.numbers("time_ps") - table.numbers("start_ps"))[ours] / PICOSECONDS_A_SECOND
+            lasted_s[table.numbers("aborted").astype(bool)[ours]] = np.inf
             took_s = np.where(table.numbers("finished").astype(bool)[ours], lasted_s, np.inf)
             order = np.argsort(run[ours], kind="stable")
             ends = np.searchsorted(run[ours][order], np.arange(1, self.places))

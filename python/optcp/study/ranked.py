@@ -26,7 +26,15 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-SUMMED = ("goodput_bps", "active_goodput_bps", "completion_mean_s", "unfinished_flows", "utilisation", "drop_share")
+SUMMED = (
+    "goodput_bps",
+    "active_goodput_bps",
+    "completion_mean_s",
+    "unfinished_flows",
+    "aborted_flows",
+    "utilisation",
+    "drop_share",
+)
 """Metrics whose quantiles over the combinations are printed."""
 
 LESS_IS_WORSE = frozenset({"goodput_bps", "active_goodput_bps", "completed_flows"})

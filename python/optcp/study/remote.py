@@ -42,7 +42,7 @@ MOST_TASKS = 1000
 """Maximum number of outstanding tasks, enough for hundreds of workers and autoscaling clusters."""
 MOST_BYTES = 1_000_000_000
 """Maximum size in bytes of outstanding results."""
-FILES = re.compile(r"\b(file|matrix)\b")
+FILES = re.compile(r"\b(file|list|matrix)\b")
 """Words without which a scenario reads no other file."""
 
 

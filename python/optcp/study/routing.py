@@ -26,6 +26,15 @@ def show_backups(console: Console, backups: Iterable[dict[str, Any]]) -> None:
     show_table(console, table)
 
 
+def repairs(settings: Iterable[tuple[str, str]]) -> bool:
+    """Return whether a scenario, by its settings, has a mechanism of fast reroute."""
+    written = dict(settings)
+    mechanism = written.get("routing.repair", "none")
+    if mechanism.startswith("$"):
+        mechanism = written.get(f"parameters.{mechanism[1:]}", mechanism)
+    return mechanism != "none"
+
+
 def show_coverage(console: Console, cells: Iterable[dict[str, int]]) -> None:
     """Print the share of destinations and links that fast reroute protects."""
     table = Table(box=None, pad_edge=False)

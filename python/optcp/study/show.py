@@ -17,8 +17,9 @@ from optcp.data.labelled import censored
 from optcp.data.table import PICOSECONDS_A_SECOND
 from optcp.study.cluster import workers
 from optcp.study.remote import tasks_of
-from optcp.study.routing import show_coverage
+from optcp.study.routing import repairs, show_coverage
 from optcp.study.single import missing
+from optcp.study.slowest import show_slowest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -41,6 +42,7 @@ MOST_LINES = 120
 LATE = 0.05
 """Share of the run after which a group counts as starting late, so that its active time is shown."""
 COMPLETIONS = ("completion_mean_s", "completion_p50_s", "completion_p95_s", "completion_p99_s")
+OPERATIONS = ("operation_mean_s", "operation_p50_s", "operation_p95_s", "operation_p99_s")
 ALL = "all"
 """Label of the sum over all fibres."""
 
@@ -62,6 +64,7 @@ TEXTS: dict[str, Callable[[float], str]] = {
     "completion_p50_s": _seconds,
     "completion_p95_s": _seconds,
     "completion_p99_s": _seconds,
+    **dict.fromkeys(OPERATIONS, _seconds),
     "outage_p50_s": _seconds,
     "outage_longest_s": _seconds,
     "hit_flows": "{:.1f}".format,
@@ -137,7 +140,9 @@ def show_done(console: Console, done: StudyResult) -> None:
     if not shown.metrics(f"goodput ({shown.part})", "goodput_bps"):
         console.print("the scenario does not observe goodput")
     shown.active()
-    shown.completions()
+    shown.durations("completion times, from the start to the last in-order byte", "flows", COMPLETIONS)
+    show_slowest(console, done)
+    shown.durations("durations of operations", "operations", OPERATIONS)
     shown.metrics("affected flows (copies excluded)", "hit_flows", zeros=False)
     shown.metrics("stall of affected flows", "outage_p50_s", "outage_longest_s")
     shown.metrics(f"link utilisation ({shown.part})", "utilisation")
@@ -146,7 +151,8 @@ def show_done(console: Console, done: StudyResult) -> None:
     shown.metrics("blocked bursts", "burst_loss", "bursts", "wavelength_utilisation")
     shown.metrics("Hurst parameter of packets sent per interval", "hurst")
     shown.spare()
-    if coverage := [one for branch in done.grid.branches if (one := branch.scenario.coverage())]:
+    repairing = [branch.scenario for branch in done.grid.branches if repairs(branch.scenario.settings())]
+    if coverage := [one for scenario in repairing if (one := scenario.coverage())]:
         show_coverage(console, coverage)
     if (done.metrics["dropped"].values > 0).any():
         shown.metrics("packet loss (copies excluded)", "drop_share")
@@ -285,20 +291,26 @@ class _Shown:
         part = (start.values.reshape(shape) > LATE * stop_s) | (end.values.reshape(shape) < stop_s)
         return {group: np.asarray(part[:, :, place].any(axis=0)) for place, group in enumerate(groups)}
 
-    def completions(self) -> None:
-        """Print completion times: means over seeds of the mean and the quantiles of each run."""
-        name = "completed_flows"
-        table = self._table(["group"], [name, "unfinished_flows", "", "time", "95 % interval", "n"])
+    def durations(self, title: str, what: str, metrics: Sequence[str]) -> None:
+        """Print durations: means over seeds of the mean and the quantiles of each run."""
+        name = f"completed_{what}"
+        if name not in self._done.metrics:
+            return
+        counted = [name, f"unfinished_{what}"]
+        aborted = self._done.metrics.get(f"aborted_{what}")
+        if aborted is not None and np.nansum(aborted.values):
+            counted.append(f"aborted_{what}")
+        table = self._table(["group"], [*counted, "", "time", "95 % interval", "n"])
         groups = self._chosen(name)
         for (cell, key), group in itertools.product(enumerate(self._keys), groups):
-            counts = (self._means(one)[group][cell].estimate for one in (name, "unfinished_flows"))
+            counts = (self._means(one)[group][cell].estimate for one in counted)
             beside = [f"{count:.1f}" for count in counts]
-            for metric in COMPLETIONS:
+            for metric in metrics:
                 one = self._means(metric).get(group, [None] * len(self._keys))[cell]
                 table.add_row(*key, group, *beside, metric, *with_interval(metric, one))
                 if one is None or not one.n:
                     break
-        self._print("completion times, from the start to the last in-order byte", table, "group", len(groups))
+        self._print(title, table, "group", len(groups))
 
     def spare(self) -> None:
         """Print the spare capacity; combinations that differ only in failures share a line."""

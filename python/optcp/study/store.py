@@ -13,7 +13,7 @@ import os
 import threading
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 OLD = ("meta.json", "seed-*/meta.json", "cell-*-seed-*/meta.json")
 """Files of runs that an earlier version of optcp stored."""
-FOLDERS = ("parts", "cells", "scalars", "runs", "switches", "reroutes", "arrived", "cuts", "buffers")
+FOLDERS = ("parts", "cells", "scalars", "runs", "switches", "reroutes", "arrived", "cuts", "buffers", "slowest")
 """Folders in a study's directory, in addition to one per observation."""
 WRITTEN = ("plots", "export", "report")
 """Folders for output that commands derive from a study."""
@@ -46,6 +46,8 @@ WRITTEN = ("plots", "export", "report")
 MOST_TABLES = 24
 """Maximum number of tables of parts in memory; the oldest is dropped first."""
 
+Found = Literal["no study", "this study", "another study"]
+"""Contents of a directory."""
 Columns = dict[str, "NDArray[Any] | tuple[NDArray[Any], list[str]]"]
 
 
@@ -113,7 +115,7 @@ class Store:
         Damaged
             If a stored file cannot be read.
         """
-        if not self.look(grid, force=force) and (self.root / IDENTITY).is_file():
+        if self.look(grid, force=force) == "another study":
             self.clear()
         there = self.read_identity() if (self.root / IDENTITY).is_file() else None
         kept = there["beside"] if there and beside is None else {}
@@ -132,8 +134,8 @@ class Store:
         """Names of the files and folders of a study, except the copies of files."""
         return (IDENTITY, *FOLDERS, *WRITTEN, *grid.branches[0].observe)
 
-    def look(self, grid: Grid, *, force: bool = False) -> bool:
-        """Find the stored runs of a study without writing; return whether the study exists.
+    def look(self, grid: Grid, *, force: bool = False) -> Found:
+        """Find the stored runs of a study without writing; return what the directory holds.
 
         Raises
         ------
@@ -143,25 +145,31 @@ class Store:
         self.digest = grid.digest
         refuse_links(self.root, self.names(grid))
         if (self.root / IDENTITY).is_file():
-            there = self.read_identity()
-            if not (differences := form.differences(there, form.identity(grid))):
-                self.digest = there["digest"]
-                for branch in grid.branches:
-                    if (path := self._path_of(branch.id)).is_file():
-                        stored.load(path, str)  # checks the checksum
-                self.scan()
-                return True
-            if not force:
-                raise InputError(
-                    f"{self.root}: the directory holds another study: {'; '.join(differences)}. "
-                    "Choose another --out, or replace it with --force"
-                )
-            return False
+            return self._look_into(grid, force=force)
         self.refuse_old("Choose another --out")
-        for folder in FOLDERS:
-            if (self.root / folder).exists() and any((self.root / folder).iterdir()):
-                raise InputError(f"{self.root}: the folder {folder} does not belong to a study; choose another --out")
-        return False
+        foreign = [name for name in FOLDERS if (self.root / name).exists() and any((self.root / name).iterdir())]
+        if (self.root / IDENTITY).is_file():  # another process has just created the study
+            return self._look_into(grid, force=force)
+        if foreign:
+            raise InputError(f"{self.root}: the folder {foreign[0]} does not belong to a study; choose another --out")
+        return "no study"
+
+    def _look_into(self, grid: Grid, *, force: bool) -> Found:
+        """As :meth:`look`, in a directory that holds a study."""
+        there = self.read_identity()
+        if differences := form.differences(there, form.identity(grid)):
+            if force:
+                return "another study"
+            raise InputError(
+                f"{self.root}: the directory holds another study: {'; '.join(differences)}. "
+                "Choose another --out, or replace it with --force"
+            )
+        self.digest = there["digest"]
+        for branch in grid.branches:
+            if (path := self._path_of(branch.id)).is_file():
+                stored.load(path, str)  # checks the checksum
+        self.scan()
+        return "this study"
 
     def refuse_old(self, instead: str) -> None:
         """Raise an InputError if runs of an earlier version are stored; ``instead`` says what to do."""

@@ -112,8 +112,8 @@ class Study:
 
     @property
     def warnings(self) -> tuple[ScenarioWarning, ...]:
-        """Warnings about probable mistakes in the scenarios and about the number of seeds."""
-        found = of_cells([branch.scenario for branch in self.grid.branches], len(self.seeds))
+        """Warnings about probable mistakes in the scenarios. Those about seeds need the runs."""
+        found = of_cells([branch.scenario for branch in self.grid.branches])
         # The scenarios of combinations have no axes.
         return (*(one for one in self._of_axes if one.name == "idle-in-sweep"), *found)
 

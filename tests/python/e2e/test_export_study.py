@@ -28,7 +28,7 @@ def copy(grid, tmp_path):
 
 def test_a_csv_file_has_a_table_of_the_whole_study(command, copy):
     written = exported(command, copy, "csv")
-    assert {path.name for path in written} == {"seen.csv", "scalars.csv", "runs.csv"}
+    assert {path.name for path in written} == {"seen.csv", "scalars.csv", "runs.csv", "slowest.csv"}
     for path in written:
         with path.open(encoding="utf-8", newline="") as file:
             lines = list(csv.DictReader(file))
@@ -84,7 +84,7 @@ def test_missing_runs_are_refused(command, copy, options, message):
 
 def test_the_tables_of_a_study_are_parquet_already(command, copy):
     lines = command("export", copy, "--format", "parquet").stdout.splitlines()
-    assert lines == [f"{copy / name} (Parquet files already)" for name in ("seen", "runs", "scalars")]
+    assert lines == [f"{copy / name} (Parquet files already)" for name in ("seen", "runs", "scalars", "slowest")]
     assert not (copy / "export").exists()
 
 

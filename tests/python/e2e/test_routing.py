@@ -264,6 +264,9 @@ def test_every_link_fails_in_turn_by_one_line(tmp_path):
     left_out = "11 of 15 values are left out, since no traffic crosses them: "
     assert left_out in done.stderr
     assert done.stdout.count("coverage of fast reroute") == 1
+    without = optcp_command(tmp_path, "run", "germany50", *more, "--set", "routing.repair=none", "--out", "none")
+    assert without.returncode == 0, without.stderr
+    assert "fast reroute" not in without.stdout
     for run in finished.runs(1):
         routing = run.routing
         # The failures end before the hold-down timer: nothing is announced, and tables are unchanged.

@@ -55,6 +55,8 @@ COLUMNS = {
         "reason": pa.string(),
         "sack": pa.string(),
         "marking": pa.string(),
+        "colour": pa.int64(),
+        "data_seq": pa.int64(),
     },
     "scalars": {
         "metric": pa.string(),

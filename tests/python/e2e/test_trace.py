@@ -4,9 +4,12 @@ import shutil
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 from PIL import Image
 
+from optcp import Table, load
+from optcp.plots.trace.completions import cumulative
 from studies import study_in
 
 
@@ -151,3 +154,32 @@ def test_stored_and_fresh_runs_draw_the_same(grid):
     assert lines[0].startswith("['cross/C/0']")
     assert lines[1] == "2 (np.float64(0.0), np.float64(10.0))"
     assert "did you mean 'tcp'?" in lines[2]
+
+
+def test_completion_times_are_a_distribution():
+    """Of five flows, two are censored: one before the second completion, one never ends. Shares by hand."""
+    table = Table(
+        {
+            "time_ps": np.array([2, 3, 4, 9, 5], dtype=np.int64) * 10**12,
+            "start_ps": np.array([1, 1, 1, 1, 1], dtype=np.int64) * 10**12,
+            "finished": np.array([True, False, True, True, False]),
+            "aborted": np.array([False, False, False, False, True]),
+        }
+    )
+    times_s, shares = cumulative(table)
+    # 1/5 ends after 1 s. The share of the flow that is censored after 2 s is divided among the three longer ones:
+    # 4/5 / 3 each. The aborted flow keeps its share.
+    assert times_s.tolist() == [1.0, 3.0, 8.0]
+    assert shares == pytest.approx([1 / 5, 1 / 5 + 4 / 15, 1 / 5 + 8 / 15])
+
+
+def test_distribution_of_completion_times_has_a_curve_per_group():
+    run = load("web-and-elephant").set("stop", "10 s").set("flows.1.until", "8 s").run(seed=1)
+    (panel,) = run.plot("completions")
+    (curve,) = panel.lines
+    ends = run["completions"]
+    assert len(curve.get_xdata()) == int(ends["finished"].sum())
+    assert panel.get_xscale() == "log"
+    (part,) = run.plot("completions", start="7 s")
+    late = ends["finished"].astype(bool) & (ends["start_ps"] >= 7 * 10**12)
+    assert len(part.lines[0].get_xdata()) == int(late.sum())

@@ -104,3 +104,10 @@ def test_round_trips_by_timestamps_are_those_of_the_path(captures):
     assert min(trips) > 43
     ordered = sorted(trips)
     assert ordered[len(ordered) // 2] < 44 + 37 + 3
+
+
+def test_packet_numbers_of_quic_are_no_sack_blocks(captures):
+    packets, files = captures("quic", handshake=True)
+    assert (~packets.is_("sack", "")).any()
+    assert fields(files["senders"], "tcp.options.sack_le", "frame.number") == []
+    assert fields(files["senders"], "_ws.malformed || tcp.checksum.status == 0", "frame.number") == []

@@ -229,8 +229,8 @@ def test_commands_of_cluster_page_run(tmp_path):
 
 
 def test_functions_in_dask_pages_exist():
-    pages = ("clusters.md", "slurm.md", "kubernetes.md")
-    manifests = list(yaml.safe_load_all(blocks("kubernetes.md", "yaml")[0]))
+    pages = ("clusters.md", "slurm.md", "../details/kubernetes.md")
+    manifests = list(yaml.safe_load_all(blocks("../details/kubernetes.md", "yaml")[0]))
     assert [manifest["kind"] for manifest in manifests] == ["Deployment", "Service", "Deployment"]
     commands = [
         manifest["spec"]["template"]["spec"]["containers"][0]["args"]

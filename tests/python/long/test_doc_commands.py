@@ -19,15 +19,14 @@ from test_docs_commands import GUIDES, every_command
 
 PLACEHOLDER = re.compile(r"(^|[\s=/])[A-Z]{2,}([\s.|]|$)|\.\.\.|\[[A-Z]")
 OF_THE_READER = {
-    "tles.txt",
-    "iridium.tle",
-    "gen_data/kuiper_630_isls",
     "networkx_rtt_1173_to_1241.txt",
     "mine.gml",
     "my.toml",
     "results",
+    "replay.toml",
+    "replay",
 }
-"""Files of a reader, and results of experiments that take hours."""
+"""Files of a reader, results of experiments that take hours, and of a list of flows made with awk on another page."""
 LONG = {"reproduce", "sensitivity", "evidence", "bench"}
 
 

@@ -147,7 +147,7 @@ def test_dark_and_light_are_switched_and_kept(page, built):
 def test_gallery_commands_reproduce_pictures(tmp_path):
     chapters = (ROOT / "docs" / "details" / "gallery.md").read_text(encoding="utf-8").split("\n## ")[1:3]
     shown = re.findall(r"images/([^)]+)\)\n\n```\n(.*?)\n```", "".join(chapters), re.DOTALL)
-    assert len(shown) == 7
+    assert len(shown) == 11
     for command in dict.fromkeys(command for _, commands in shown for command in commands.splitlines()):
         command_in(tmp_path, *shlex.split(command)[1:])
     for name, _ in shown:

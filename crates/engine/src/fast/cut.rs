@@ -63,13 +63,15 @@ impl Fast {
             .collect();
         // Packets in assemblers and in bursts are in flight, too, with an unknown arrival time.
         let in_bursts = model.assemblers.iter().flat_map(|assembler| {
-            let at = assembler.due().unwrap_or(now + recheck).max(now);
             let entity = assembler.port().number();
             let due = move |at| move |&item: &Packet| Due { at, entity, ordinal: 0, item };
             let sent = assembler
                 .in_flight()
                 .flat_map(move |burst| burst.packets.iter().map(due(burst.due)));
-            assembler.held().iter().map(due(at)).chain(sent)
+            let held = assembler.held().flat_map(move |(until, packets)| {
+                packets.iter().map(due(until.unwrap_or(now + recheck).max(now)))
+            });
+            held.chain(sent)
         });
         // Packets in stepped ports are in flight, too.
         let in_ports = self.ports.stepped().flat_map(|(id, port)| {

@@ -340,7 +340,11 @@ impl<'a> FeederAnalysis<'a> {
     /// Returns whether the receiver and the sender of a flow may take packets early that arrive over the links
     /// `delivered`.
     fn deliveries(&self, flow: usize, delivered: [Feeder; 2]) -> [bool; 2] {
-        let SendingEnd { data, ref sender, .. } = self.senders[flow];
+        let SendingEnd { data, ref sender, is_subflow, .. } = self.senders[flow];
+        if is_subflow {
+            // Packets of the other subflows must come first if they arrive earlier.
+            return [false, false];
+        }
         let acks = self.receivers[flow].acks;
         let alone = |entry: Label| match self.hop(entry) {
             Hop::Forward { port, .. } | Hop::Tunnel { port, .. } => {
@@ -356,7 +360,9 @@ impl<'a> FeederAnalysis<'a> {
             | Hop::Bridge(_)
             | Hop::Bundle(_) => false,
         };
-        let receiver = self.is_only_link(delivered[0]) && alone(acks);
+        // Messages of several flows must complete in the order of their times.
+        let read = self.receivers[flow].is_read;
+        let receiver = self.is_only_link(delivered[0]) && alone(acks) && !read;
         // An ACK must not overtake earlier writes of the application or path notifications to the sender.
         let waits = sender.withholds() || sender.is_divided();
         let sender = self.is_only_link(delivered[1]) && alone(data) && !waits;

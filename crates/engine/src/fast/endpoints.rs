@@ -44,7 +44,31 @@ impl Fast {
             model.event = event;
         }
         model.receivers[id.index()].schedule(id, &mut self.event_queue);
-        ack
+        match model.applications {
+            None => ack,
+            Some(_) => self.react(model, id, ack),
+        }
+    }
+
+    /// Lets applications react to a segment of a flow, after its ACK. Returns the ACK if they send nothing.
+    #[inline(never)]
+    fn react<O: Observer>(
+        &mut self,
+        model: &mut Model<O>,
+        id: FlowId,
+        ack: Option<Packet>,
+    ) -> Option<Packet> {
+        let written = model.read_messages(id, &mut self.event_queue);
+        if written.is_empty() {
+            return ack;
+        }
+        let event = model.event;
+        if let Some(ack) = ack {
+            self.walk(model, ack, None);
+            model.event = event;
+        }
+        self.send_written(model, written);
+        None
     }
 
     /// Delivers an ACK to its sender, possibly ahead of time.
@@ -66,7 +90,7 @@ impl Fast {
             && due <= event.time()
         {
             model.event = TimerEvent::Sender.key(id, due);
-            model.senders[id.index()].sender.handle_timer(due);
+            model.fire_timer(id, due);
             self.drain_sender(model, id, Cause::Timer);
         }
         model.event = event;
@@ -101,6 +125,9 @@ impl EventHandler for Fast {
     }
 
     fn drain_sender<O: Observer>(&mut self, model: &mut Model<O>, id: FlowId, cause: Cause) {
+        if let Some(number) = model.connection_of(id) {
+            return self.drain_connection(model, number, id, cause);
+        }
         let event = model.event;
         while let Some(packet) = model.next_segment(id) {
             self.walk(model, packet, None);

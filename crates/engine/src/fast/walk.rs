@@ -96,7 +96,7 @@ impl Fast {
                     arrival
                 }
             };
-            if !self.forwarding.continues_early(entry.ahead(), packet) {
+            if !self.forwarding.continues_early(entry, packet) {
                 return self.park(arrival, id, packet.onward(label, header), entry.lp());
             }
             if arrival >= self.cut {

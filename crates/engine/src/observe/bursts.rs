@@ -3,6 +3,8 @@
 use std::collections::BTreeSet;
 
 use optcp_des::Key;
+use optcp_net::CLASSES;
+use optcp_optical::burst::FlowClasses;
 use optcp_units::Time;
 
 use super::column::{Findings, Names, bools, column, index, times, u32s, u64s};
@@ -38,8 +40,10 @@ pub(super) struct Bursts {
     ports: Vec<Option<u32>>,
     /// Whether a flow is watched, by flow.
     flows: Vec<bool>,
-    /// Segments and ACKs that the assembler has collected, by row.
-    collected: Vec<[u32; 2]>,
+    /// Classes of bursts, by row.
+    classes: Vec<FlowClasses>,
+    /// Segments and ACKs that the assembler has collected, by row and class.
+    collected: Vec<[[u32; 2]; CLASSES]>,
     rows: Listed<Row>,
     /// Bursts lost after their departure: row of the port, and burst number.
     lost: BTreeSet<(u32, u32)>,
@@ -55,7 +59,8 @@ impl Observed for Bursts {
         Bursts {
             ports: watched.rows_of_ports(),
             flows: watched.flows(),
-            collected: vec![[0; 2]; watched.ports.len()],
+            classes: watched.burst_classes(),
+            collected: vec![[[0; 2]; CLASSES]; watched.ports.len()],
             rows: Listed::default(),
             lost: BTreeSet::new(),
         }
@@ -72,10 +77,12 @@ impl Observed for Bursts {
         let Some(port) = self.ports[port.index()] else { return };
         match *record {
             Record::Accepted { packet, .. } if self.flows[packet.flow().index()] => {
-                self.collected[port as usize][usize::from(packet.is_ack())] += 1;
+                let class = usize::from(self.classes[port as usize].of(packet.flow()));
+                self.collected[port as usize][class][usize::from(packet.is_ack())] += 1;
             }
-            Record::BurstSent { number, packets, bytes, lost, .. } => {
-                let [segments, acks] = std::mem::take(&mut self.collected[port as usize]);
+            Record::BurstSent { number, class, packets, bytes, lost, .. } => {
+                let collected = &mut self.collected[port as usize][usize::from(class)];
+                let [segments, acks] = std::mem::take(collected);
                 let at = event.time();
                 let row = Row { at, port, number, packets, bytes, lost, segments, acks };
                 self.rows.add(event, row);

@@ -8,20 +8,22 @@ use super::column::{Findings, Names, bools, column, index, times, u32s, u64s};
 use super::listed::Listed;
 use super::observed::{Groups, Keys, Observed, Watched};
 use super::record::{Record, RecordKind};
-use crate::blueprint::FlowSpec;
 
 /// Flow of finite size, completed or not.
 #[derive(Clone, Copy, Debug)]
 struct Row {
     /// Start time.
     start: Time,
-    /// Time at which the receiver has all data in order; end of the run for an incomplete flow.
+    /// Time at which the receiver has all data in order. For an incomplete flow, the time at which the sender gave up,
+    /// or the end of the run.
     end: Time,
     flow: FlowId,
     /// Flow size in bytes of full segments.
     bytes: u64,
     /// Whether the flow has completed.
     finished: bool,
+    /// Whether the sender gave up before the flow had completed.
+    aborted: bool,
 }
 
 /// Remaining data of a flow.
@@ -30,9 +32,11 @@ struct Remaining {
     start: Time,
     all: u64,
     bytes: u64,
+    /// Time at which the sender gave up. All data may have arrived until then or later.
+    aborted: Option<Time>,
 }
 
-/// Completed flows in order of completion, then started but incomplete flows by number.
+/// Flows in order of completion or abort, then others that have started, by number.
 #[derive(Clone, Debug)]
 pub(super) struct Completions {
     /// Remaining data by flow; `None` if it has completed or is not watched.
@@ -45,21 +49,20 @@ pub(super) struct Completions {
 
 impl Observed for Completions {
     const KEYS: Keys = Keys { groups: Some(Groups::Flows), ..Keys::NONE };
-    const TAKES: &'static [RecordKind] = &[RecordKind::Progress];
+    const TAKES: &'static [RecordKind] = &[RecordKind::Progress, RecordKind::Aborted];
 
     fn new(watched: &Watched<'_>) -> Self {
-        let remaining = |(chosen, flow): (bool, &FlowSpec)| {
-            let segments = flow.segments.filter(|_| chosen)?;
-            let bytes = u64::from(segments) * flow.config.mss.count();
-            Some(Remaining { start: flow.start, all: bytes, bytes })
-        };
+        let chosen = watched.flows();
+        let mut remaining = vec![None; chosen.len()];
+        for (flow, start, mss, segments) in watched.blueprint.transfers() {
+            if let Some(segments) = segments.filter(|_| chosen[flow.index()]) {
+                let bytes = u64::from(segments) * mss.count();
+                remaining[flow.index()] =
+                    Some(Remaining { start, all: bytes, bytes, aborted: None });
+            }
+        }
         Completions {
-            remaining: watched
-                .flows()
-                .into_iter()
-                .zip(&watched.blueprint.flows)
-                .map(remaining)
-                .collect(),
+            remaining,
             groups: watched.groups_of_flows(),
             ended: Listed::default(),
             rows: Vec::new(),
@@ -68,15 +71,20 @@ impl Observed for Completions {
 
     #[inline]
     fn record(&mut self, event: Key, record: &Record) {
-        let Record::Progress { flow, bytes } = *record else { return };
+        let (Record::Progress { flow, .. } | Record::Aborted { flow }) = *record else { return };
         let Some(slot) = self.remaining.get_mut(flow.index()) else { return };
         let Some(remaining) = slot else { return };
+        let Record::Progress { bytes, .. } = *record else {
+            remaining.aborted = Some(event.time());
+            return;
+        };
         remaining.bytes = remaining.bytes.saturating_sub(bytes);
         if remaining.bytes == 0 {
             let Remaining { start, all, .. } = *remaining;
             *slot = None;
             let end = event.time();
-            self.ended.add(event, Row { start, end, flow, bytes: all, finished: true });
+            let row = Row { start, end, flow, bytes: all, finished: true, aborted: false };
+            self.ended.add(event, row);
         }
     }
 
@@ -85,16 +93,19 @@ impl Observed for Completions {
         self.rows = self.ended.rows().to_vec();
         let started = |(flow, remaining): (FlowId, &Option<Remaining>)| {
             remaining.filter(|remaining| remaining.start <= at).map(
-                |Remaining { start, all, .. }| Row {
+                |Remaining { start, all, aborted, .. }| Row {
                     start,
-                    end: at,
+                    end: aborted.unwrap_or(at),
                     flow,
                     bytes: all,
                     finished: false,
+                    aborted: aborted.is_some(),
                 },
             )
         };
         self.rows.extend(FlowId::all().zip(&self.remaining).filter_map(started));
+        // The sort must be stable: it only moves aborted flows before the others.
+        self.rows.sort_by_key(|row| row.end);
     }
 
     fn findings(&self) -> Findings {
@@ -109,6 +120,7 @@ impl Observed for Completions {
                 index("flow", u32s(rows, |row| row.flow.number()), "flows"),
                 column("bytes", u64s(rows, |row| row.bytes)),
                 column("finished", bools(rows, |row| row.finished)),
+                column("aborted", bools(rows, |row| row.aborted)).later(),
             ],
         }
     }

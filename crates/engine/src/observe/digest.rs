@@ -61,14 +61,21 @@ impl Digest {
             Record::Marked { port, packet } => {
                 (&mut self.ports[port.index()], 10, packet_words(packet))
             }
+            Record::Trimmed { port, packet } => {
+                (&mut self.ports[port.index()], 12, packet_words(packet))
+            }
+            Record::ArrivedTrimmed { flow, seq, .. } => {
+                (&mut self.receivers[flow.index()], 13, [u64::from(seq), 0])
+            }
+            Record::Aborted { flow } => (&mut self.senders[flow.index()], 11, [0, 0]),
             Record::DatagramSent { flow, seq, size, .. } => {
                 (&mut self.senders[flow.index()], 6, [u64::from(seq), u64::from(size)])
             }
             Record::DatagramArrived { flow, seq, delay, .. } => {
                 (&mut self.receivers[flow.index()], 7, [u64::from(seq), delay.as_ps()])
             }
-            Record::BurstSent { port, packets, bytes, lost, .. } => {
-                let kind = 8 + (u64::from(lost) << 8);
+            Record::BurstSent { port, class, packets, bytes, lost, .. } => {
+                let kind = 8 + (u64::from(lost) << 8) + (u64::from(class) << 16);
                 (&mut self.ports[port.index()], kind, [u64::from(packets), bytes])
             }
             Record::FibreAsked { port, number, fibre, wavelength } => {
@@ -80,6 +87,8 @@ impl Digest {
             Record::Transmitted { .. }
             | Record::QueueLength { .. }
             | Record::Arrived { .. }
+            | Record::OperationOpened { .. }
+            | Record::OperationClosed { .. }
             | Record::BurstLost { .. }
             | Record::Lost { .. }
             | Record::Updated { .. } => return,

@@ -3,6 +3,7 @@
 //! To add a kind, write its file, and add its module and its registration here.
 
 mod at_ports;
+mod burst_classes;
 mod bursts;
 mod column;
 mod completions;
@@ -20,6 +21,7 @@ mod load;
 mod marks;
 mod observed;
 mod observer;
+mod operations;
 mod outages;
 mod packets;
 mod ports;
@@ -57,9 +59,11 @@ kinds! { $
     "tcp" => Tcp(senders::Senders) : "cwnd, ssthresh, flight and phase of each sender whenever they change", "RFC 5681 section 2";
     "packets" => Packets(packets::Packets) : "packets sent, arrived, acknowledged and dropped, one by one", "OpTCP";
     "completions" => Completions(completions::Completions) : "start, end and bytes of every flow of finite size", "OpTCP";
+    "operations" => Operations(operations::Operations) : "start, end and bytes of every operation of an application", "OpTCP";
     "datagrams" => Datagrams(datagrams::Datagrams) : "datagrams sent, arrived and lost, and their delays, by group and interval", "OpTCP";
     "ports" => Ports(ports::Ports) : "packets accepted, dropped and queued, by port and interval, without a record per packet", "OpTCP";
     "bursts" => Bursts(bursts::Bursts) : "bursts that left an assembler, one by one, with their segments of chosen flows", "obs paper, section IV.B";
+    "burst-classes" => BurstClasses(burst_classes::BurstClasses) : "bursts and their losses by port and traffic class", "OpTCP";
     "segments-per-burst" => SegmentsPerBurst(segments_per_burst::SegmentsPerBurst) : "number of bursts by port and by segments of chosen flows in the burst", "obs paper, section IV.B";
     "fibres" => Fibres(fibres::Fibres) : "wavelength requests, blocked bursts and reserved time, by fibre and interval", "OpTCP";
     "reordering" => Reordering(reordering::Reordering) : "segments that were overtaken or retransmitted, recoveries and timeouts, one by one", "RFC 4737 section 3.3";

@@ -2,6 +2,7 @@
 
 use optcp_des::Key;
 use optcp_net::PortId;
+use optcp_optical::burst::FlowClasses;
 use optcp_optical::switching::FibreId;
 use optcp_units::{Duration, Time};
 
@@ -137,6 +138,8 @@ pub struct Watched<'a> {
     pub blueprint: &'a Blueprint,
     /// Group by flow, including sources of datagrams.
     pub group_of: &'a [usize],
+    /// Group of each external source ([`Blueprint::externals`]), as an index.
+    pub external: &'a [usize],
     /// Chosen groups.
     pub groups: &'a [usize],
     /// Chosen ports.
@@ -163,10 +166,20 @@ impl Watched<'_> {
         self.group_of.iter().map(|group| self.groups.contains(group)).collect()
     }
 
-    /// Returns the group of each flow.
+    /// Returns the group of each flow, then of each external source.
     pub(super) fn groups_of_flows(&self) -> Vec<u32> {
         let number = |&group: &usize| u32::try_from(group).unwrap_or(u32::MAX);
-        self.group_of.iter().map(number).collect()
+        self.group_of.iter().chain(self.external).map(number).collect()
+    }
+
+    /// Returns the classes of bursts of each chosen port; no classes for ports without bursts.
+    pub(super) fn burst_classes(&self) -> Vec<FlowClasses> {
+        let of_port = |port: &PortId| {
+            let mut assemblers = self.blueprint.assemblers.iter();
+            let of_port = assemblers.find(|one| one.port() == *port);
+            of_port.map(|one| one.classes().clone()).unwrap_or_default()
+        };
+        self.ports.iter().map(of_port).collect()
     }
 
     /// Returns the index of each port among the chosen ones.

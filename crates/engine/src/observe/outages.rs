@@ -3,23 +3,24 @@
 //! # Model
 //! A gap is the time between two arrivals of new in-order bytes at a flow's receiver. The first gap begins with the
 //! flow. The last gap of an incomplete flow ends with the run and is censored: it counts like the others, although it
-//! would have continued.
+//! would have continued. The last gap of a flow whose sender gave up never ends, and is therefore its longest.
 //!
 //! # Limitations
 //! A flow that is limited by its application or its window has gaps without any outage. The median gap before the given
-//! time is therefore reported next to the longest one.
+//! time is therefore reported next to the longest one. Flows of applications, which pause between operations, are not
+//! listed.
 
 use std::collections::VecDeque;
 
 use optcp_des::Key;
 use optcp_net::{DropReason, FlowId};
+use optcp_tcp::Phase;
 use optcp_units::{Duration, Time};
 
 use super::column::{Findings, Names, bools, column, index, times, u32s, u64s};
 use super::observed::{Groups, Keys, Observed, Watched};
 use super::received_segments::{Order, ReceivedSegments};
 use super::record::{Record, RecordKind};
-use crate::blueprint::FlowSpec;
 
 /// Number of most recent gaps whose median is reported.
 const USUAL_GAPS: usize = 101;
@@ -47,6 +48,8 @@ struct Flow {
     dropped: u64,
     /// RTOs before `after`, and in total.
     timeouts: [u64; 2],
+    /// Whether the sender has given up.
+    aborted: bool,
     resent: u64,
     needless: u64,
 }
@@ -59,16 +62,20 @@ pub(super) struct Outages {
     flows: Vec<Option<Flow>>,
     /// Group by flow.
     groups: Vec<u32>,
+    /// Watched connection of each subflow, by flow: losses and retransmissions of a subflow also count for its connection.
+    /// Empty without watched connections.
+    subflow_of: Vec<Option<FlowId>>,
     /// Flows with a row.
     rows: Vec<FlowId>,
 }
 
 impl Flow {
-    fn new(spec: &FlowSpec) -> Self {
+    /// Creates the state of a flow that has `bytes` to send; `None` for a long-lived flow.
+    fn new(start: Time, bytes: Option<u64>) -> Self {
         Flow {
-            start: spec.start,
-            since: spec.start,
-            left: spec.segments.map(|segments| u64::from(segments) * spec.config.mss.count()),
+            start,
+            since: start,
+            left: bytes,
             usual: VecDeque::new(),
             received: ReceivedSegments::default(),
             longest: None,
@@ -77,6 +84,7 @@ impl Flow {
             lost: 0,
             dropped: 0,
             timeouts: [0; 2],
+            aborted: false,
             resent: 0,
             needless: 0,
         }
@@ -113,6 +121,10 @@ impl Flow {
         self.left == Some(0)
     }
 
+    fn is_aborted(&self) -> bool {
+        self.aborted && !self.has_everything()
+    }
+
     /// Returns the median of the last gaps until `after`, the lower of two; zero without any.
     fn usual_gap(&self) -> Duration {
         let mut gaps: Vec<Duration> = self.usual.iter().copied().collect();
@@ -136,11 +148,46 @@ const fn is_failure(reason: DropReason) -> bool {
 
 impl Outages {
     fn of(flows: Vec<Option<Flow>>, groups: Vec<u32>, after: Time) -> Self {
-        Outages { after, flows, groups, rows: Vec::new() }
+        Outages { after, flows, groups, subflow_of: Vec::new(), rows: Vec::new() }
     }
 
     fn row(&self, flow: FlowId) -> &Flow {
         self.flows[flow.index()].as_ref().expect("flows with a row are watched")
+    }
+
+    /// Processes a record of a flow or a connection.
+    #[inline]
+    fn record_of(&mut self, id: FlowId, at: Time, record: &Record) {
+        if let Record::Lost { reason, .. } = *record {
+            return self.lost(at, id, reason);
+        }
+        let after = self.after;
+        let counts = at >= after;
+        let Some(slot) = self.flows.get_mut(id.index()) else { return };
+        let Some(flow) = slot else { return };
+        match *record {
+            Record::Sent { again, .. } => flow.resent += u64::from(counts && again),
+            Record::Arrived { seq, second: false, .. } => {
+                let again = flow.received.take(seq) == Order::Again;
+                flow.needless += u64::from(counts && again);
+            }
+            Record::Updated { snapshot, .. } => {
+                flow.timeouts[1] = snapshot.timeouts;
+                flow.aborted = snapshot.phase == Phase::Aborted;
+                if !counts {
+                    flow.timeouts[0] = snapshot.timeouts;
+                }
+            }
+            // Connections over several subflows have no updates.
+            Record::Aborted { .. } => flow.aborted = true,
+            Record::Progress { bytes, .. } => {
+                flow.progress(at, after, bytes);
+                if at <= after && flow.has_everything() {
+                    *slot = None;
+                }
+            }
+            _ => {}
+        }
     }
 
     // Losses are rare. A separate function keeps them out of the hot path.
@@ -161,50 +208,43 @@ impl Observed for Outages {
         RecordKind::Progress,
         RecordKind::Arrived,
         RecordKind::Updated,
+        RecordKind::Aborted,
         RecordKind::Lost,
     ];
 
     fn new(watched: &Watched<'_>) -> Self {
-        let chosen = watched.flows().into_iter().zip(&watched.blueprint.flows);
-        let flows = chosen.map(|(chosen, spec)| chosen.then(|| Flow::new(spec)));
-        Outages::of(flows.collect(), watched.groups_of_flows(), Time::ZERO + watched.after)
+        let chosen = watched.flows();
+        let mut flows = vec![None; chosen.len()];
+        for (id, start, mss, segments) in watched.blueprint.transfers() {
+            let bytes = segments.map(|segments| u64::from(segments) * mss.count());
+            flows[id.index()] = chosen[id.index()].then(|| Flow::new(start, bytes));
+        }
+        let mut outages = Outages::of(flows, watched.groups_of_flows(), Time::ZERO + watched.after);
+        for (id, connection) in watched.blueprint.connections().filter(|(id, _)| chosen[id.index()])
+        {
+            let first = connection.first.index();
+            outages.subflow_of.resize(chosen.len(), None);
+            outages.subflow_of[first..first + connection.subflows].fill(Some(id));
+        }
+        outages
     }
 
     #[inline]
     fn record(&mut self, event: Key, record: &Record) {
-        let (Record::Sent { flow: id, .. }
-        | Record::Progress { flow: id, .. }
-        | Record::Arrived { flow: id, .. }
-        | Record::Updated { flow: id, .. }) = *record
+        let (Record::Sent { flow, .. }
+        | Record::Progress { flow, .. }
+        | Record::Arrived { flow, .. }
+        | Record::Updated { flow, .. }
+        | Record::Aborted { flow }
+        | Record::Lost { flow, .. }) = *record
         else {
-            if let Record::Lost { flow, reason } = *record {
-                self.lost(event.time(), flow, reason);
-            }
             return;
         };
-        let (at, after) = (event.time(), self.after);
-        let counts = at >= after;
-        let Some(slot) = self.flows.get_mut(id.index()) else { return };
-        let Some(flow) = slot else { return };
-        match *record {
-            Record::Sent { again, .. } => flow.resent += u64::from(counts && again),
-            Record::Arrived { seq, second: false, .. } => {
-                let again = flow.received.take(seq) == Order::Again;
-                flow.needless += u64::from(counts && again);
-            }
-            Record::Updated { snapshot, .. } => {
-                flow.timeouts[1] = snapshot.timeouts;
-                if !counts {
-                    flow.timeouts[0] = snapshot.timeouts;
-                }
-            }
-            Record::Progress { bytes, .. } => {
-                flow.progress(at, after, bytes);
-                if at <= after && flow.has_everything() {
-                    *slot = None;
-                }
-            }
-            _ => {}
+        self.record_of(flow, event.time(), record);
+        if let Some(&Some(connection)) = self.subflow_of.get(flow.index())
+            && matches!(record, Record::Sent { .. } | Record::Lost { .. })
+        {
+            self.record_of(connection, event.time(), record);
         }
     }
 
@@ -215,6 +255,10 @@ impl Observed for Outages {
         }
         for (id, slot) in FlowId::all().zip(&mut self.flows) {
             let Some(flow) = slot.as_mut().filter(|flow| flow.start < at) else { continue };
+            if flow.is_aborted() {
+                // Its last gap never ends.
+                flow.longest = None;
+            }
             if !flow.has_everything() {
                 flow.end_gap(at.saturating_since(flow.since), at, false);
             }
@@ -243,6 +287,7 @@ impl Observed for Outages {
                 number("timeouts", |flow| flow.timeouts[1] - flow.timeouts[0]),
                 number("resent", |flow| flow.resent),
                 number("needless", |flow| flow.needless),
+                column("aborted", bools(&self.rows, |&id| self.row(id).is_aborted())).later(),
             ],
         }
     }
@@ -250,9 +295,6 @@ impl Observed for Outages {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
-    use optcp_net::{Hop, LabelTable};
     use optcp_tcp::{Phase, Profile, Snapshot};
     use optcp_units::Marking;
 
@@ -272,22 +314,10 @@ mod tests {
     fn gaps_and_losses_count_after_given_time() {
         let ms = Duration::from_ms;
         let at = |now| Time::ZERO + ms(now);
-        let config = Arc::new(Profile::Rfc.config());
-        let label = LabelTable::default().add(Hop::Deliver);
-        let flow = |start, segments| {
-            Some(Flow::new(&FlowSpec {
-                config: Arc::clone(&config),
-                segments,
-                writes: Vec::new(),
-                start: at(start),
-                clock_phase: Duration::ZERO,
-                ack_clock_phase: Duration::ZERO,
-                data: label,
-                acks: label,
-                notified_by: None,
-            }))
+        let mss = Profile::Rfc.config().mss.count();
+        let flow = |start, segments: Option<u64>| {
+            Some(Flow::new(at(start), segments.map(|segments| segments * mss)))
         };
-        let mss = config.mss.count();
         let flows = vec![
             flow(0, None),
             flow(1, Some(2)),
@@ -321,6 +351,7 @@ mod tests {
             again,
             size: 1000,
             marking: Marking::NONE,
+            data: 0,
         };
         let timeouts = |timeouts| Record::Updated {
             flow: FlowId::new(0),
@@ -392,6 +423,7 @@ mod tests {
             ("timeouts", vec![2, 0, 0]),
             ("resent", vec![1, 0, 0]),
             ("needless", vec![1, 0, 0]),
+            ("aborted", vec![0, 0, 0]),
         ];
         assert_eq!(found.collect::<Vec<_>>(), expected);
     }

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use optcp_des::Key;
-use optcp_net::{DropReason, FlowId, Packet, PortId};
+use optcp_net::{Colour, DropReason, FlowId, Packet, PortId};
 use optcp_tcp::SackBlocks;
 use optcp_units::{Marking, Time};
 
@@ -32,12 +32,26 @@ enum PacketEvent {
     Dropped = 6,
     /// A queue marked the packet.
     Marked = 7,
+    /// A queue cut the segment to its header.
+    Trimmed = 8,
+    /// The header of a trimmed segment arrived at its receiver.
+    ArrivedTrimmed = 9,
 }
 
 impl PacketEvent {
     /// Names in results, by number.
-    const NAMES: [&'static str; 8] =
-        ["sent", "resent", "arrived", "acked", "queued", "transmitted", "dropped", "marked"];
+    const NAMES: [&'static str; 10] = [
+        "sent",
+        "resent",
+        "arrived",
+        "acked",
+        "queued",
+        "transmitted",
+        "dropped",
+        "marked",
+        "trimmed",
+        "arrived-trimmed",
+    ];
 }
 
 /// One event.
@@ -60,6 +74,9 @@ struct Row {
     sack: Option<u32>,
     /// ECN bits of the headers; for packets marked at a port, the bits before.
     marking: Marking,
+    colour: Colour,
+    /// Data number of a segment sent on a subflow, from 1; zero for other rows.
+    data: u32,
 }
 
 /// Events of chosen flows: at their endpoints, all drops, and the events of chosen ports.
@@ -93,6 +110,8 @@ impl Observed for Packets {
         RecordKind::Transmitted,
         RecordKind::Dropped,
         RecordKind::Marked,
+        RecordKind::Trimmed,
+        RecordKind::ArrivedTrimmed,
     ];
 
     fn new(watched: &Watched<'_>) -> Self {
@@ -119,9 +138,12 @@ impl Observed for Packets {
             reason: None,
             sack: None,
             marking,
+            colour: Colour::Green,
+            data: 0,
         };
         let at_port = |event, port, packet: Packet| Row {
             port: Some(port),
+            colour: packet.colour(),
             ..endpoint(
                 event,
                 packet.flow(),
@@ -132,18 +154,18 @@ impl Observed for Packets {
             )
         };
         let row = match *record {
-            Record::Sent { flow, seq, again: true, size, marking } => {
-                endpoint(PacketEvent::Resent, flow, false, seq, size, marking)
+            Record::Sent { flow, seq, again, size, marking, data } => {
+                let event = if again { PacketEvent::Resent } else { PacketEvent::Sent };
+                Row { data, ..endpoint(event, flow, false, seq, size, marking) }
             }
-            Record::Sent { flow, seq, size, marking, .. }
-            | Record::DatagramSent { flow, seq, size, marking } => {
+            Record::DatagramSent { flow, seq, size, marking } => {
                 endpoint(PacketEvent::Sent, flow, false, seq, size, marking)
             }
             Record::Arrived { flow, seq, size, marking, .. }
             | Record::DatagramArrived { flow, seq, size, marking, .. } => {
                 endpoint(PacketEvent::Arrived, flow, false, seq, size, marking)
             }
-            Record::Acknowledged { flow, seq, size, sack, marking } if self.flows[flow.index()] => {
+            Record::Acknowledged { flow, seq, size, sack, marking } if self.lists(flow) => {
                 let sack = sack.map(|blocks| self.keep(blocks));
                 Row { sack, ..endpoint(PacketEvent::Acked, flow, true, seq, size, marking) }
             }
@@ -151,6 +173,10 @@ impl Observed for Packets {
                 Row { reason: Some(reason), ..at_port(PacketEvent::Dropped, port, packet) }
             }
             Record::Marked { port, packet } => at_port(PacketEvent::Marked, port, packet),
+            Record::Trimmed { port, packet } => at_port(PacketEvent::Trimmed, port, packet),
+            Record::ArrivedTrimmed { flow, seq, size, marking } => {
+                endpoint(PacketEvent::ArrivedTrimmed, flow, false, seq, size, marking)
+            }
             Record::Accepted { port, packet } if self.ports[port.index()] => {
                 at_port(PacketEvent::Queued, port, packet)
             }
@@ -159,7 +185,7 @@ impl Observed for Packets {
             }
             _ => return,
         };
-        if self.flows[row.flow.index()] {
+        if self.lists(row.flow) {
             self.rows.add(key, row);
         }
     }
@@ -203,12 +229,20 @@ impl Observed for Packets {
                 index("reason", u32s(rows, reason), "reasons"),
                 index("sack", u32s(rows, |row| row.sack.unwrap_or(u32::MAX)), "sacks"),
                 index("marking", u8s(rows, |row| row.marking.bits()), "markings").later(),
+                column("colour", u8s(rows, |row| row.colour as u8)).later(),
+                column("data_seq", u32s(rows, |row| row.data)).later(),
             ],
         }
     }
 }
 
 impl Packets {
+    /// Returns whether packets of a flow are listed. Packets from outside are not: their content is not simulated.
+    #[inline]
+    fn lists(&self, flow: FlowId) -> bool {
+        self.flows.get(flow.index()).copied().unwrap_or(false)
+    }
+
     fn keep(&mut self, blocks: SackBlocks) -> u32 {
         self.sacks.push(blocks);
         u32::try_from(self.sacks.len() - 1).expect("fewer than 2^32 ACKs are listed")

@@ -68,6 +68,8 @@ records! {
         size: u16,
         /// ECN bits of the headers.
         marking: Marking,
+        /// Data number in a connection over several subflows, from 1; zero without one.
+        data: u32,
     }
     /// In-order data grew at a receiver.
     Progress {
@@ -111,6 +113,11 @@ records! {
         /// State of the sender afterwards.
         snapshot: Snapshot,
     }
+    /// A sender gave up, or all subflows of a connection have.
+    Aborted {
+        /// Flow or connection.
+        flow: FlowId,
+    }
     /// A source sent a datagram.
     DatagramSent {
         /// Source, by its flow number.
@@ -137,6 +144,16 @@ records! {
         /// Whether another copy of the datagram has arrived before.
         second: bool,
     }
+    /// An operation of an application began.
+    OperationOpened {
+        /// Operation.
+        operation: u32,
+    }
+    /// An operation of an application ended.
+    OperationClosed {
+        /// Operation.
+        operation: u32,
+    }
     /// A port accepted a packet.
     Accepted {
         /// Port.
@@ -160,12 +177,14 @@ records! {
         /// Packets in the queue, including the one in transmission.
         packets: u32,
     }
-    /// A burst left an assembler with the packets accepted since the last one.
+    /// A burst left an assembler with the packets of its class accepted since the last one.
     BurstSent {
         /// Port that the assembler replaces.
         port: PortId,
         /// Number of earlier bursts, modulo 2^31.
         number: u32,
+        /// Class; 0 if bursts carry all classes.
+        class: u8,
         /// Number of packets.
         packets: u32,
         /// Sum of the packet sizes.
@@ -179,6 +198,10 @@ records! {
         port: PortId,
         /// Burst number of the assembler.
         number: u32,
+        /// Class.
+        class: u8,
+        /// Reason.
+        reason: DropReason,
     }
     /// A control packet requested a wavelength.
     FibreAsked {
@@ -197,6 +220,24 @@ records! {
         port: PortId,
         /// Packet.
         packet: Packet,
+    }
+    /// A queue cut a segment to its header.
+    Trimmed {
+        /// Port.
+        port: PortId,
+        /// Packet after the cut.
+        packet: Packet,
+    }
+    /// The header of a trimmed segment arrived at its receiver.
+    ArrivedTrimmed {
+        /// Flow.
+        flow: FlowId,
+        /// Segment number.
+        seq: u32,
+        /// Size on the wire in bytes.
+        size: u16,
+        /// ECN bits of the headers.
+        marking: Marking,
     }
     /// A packet or a copy was dropped.
     Dropped {

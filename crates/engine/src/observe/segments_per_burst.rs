@@ -1,6 +1,8 @@
 //! Histogram of the segments per burst.
 
 use optcp_des::Key;
+use optcp_net::CLASSES;
+use optcp_optical::burst::FlowClasses;
 
 use super::column::{Findings, Names, column, index, u32s, u64s};
 use super::observed::{Groups, Keys, Links, Observed, Watched};
@@ -13,13 +15,16 @@ pub(super) struct SegmentsPerBurst {
     ports: Vec<Option<u32>>,
     /// Whether segments of a flow count, by flow.
     flows: Vec<bool>,
+    /// Classes of bursts, by row.
+    classes: Vec<FlowClasses>,
     /// Histogram by row.
     histograms: Vec<Histogram>,
 }
 
 #[derive(Clone, Debug, Default)]
 struct Histogram {
-    collected: usize,
+    /// Segments that the assembler has collected, by class.
+    collected: [usize; CLASSES],
     /// Number of bursts by number of segments.
     bursts: Vec<u64>,
 }
@@ -33,6 +38,7 @@ impl Observed for SegmentsPerBurst {
         SegmentsPerBurst {
             ports: watched.rows_of_ports(),
             flows: watched.flows(),
+            classes: watched.burst_classes(),
             histograms: vec![Histogram::default(); watched.ports.len()],
         }
     }
@@ -45,12 +51,14 @@ impl Observed for SegmentsPerBurst {
         let Some(row) = self.ports[port.index()] else { return };
         let histogram = &mut self.histograms[row as usize];
         match *record {
-            Record::Accepted { packet, .. } => {
-                if self.flows[packet.flow().index()] && !packet.is_ack() {
-                    histogram.collected += 1;
-                }
+            Record::Accepted { packet, .. }
+                if self.flows[packet.flow().index()] && !packet.is_ack() =>
+            {
+                let class = self.classes[row as usize].of(packet.flow());
+                histogram.collected[usize::from(class)] += 1;
             }
-            _ => histogram.close_burst(),
+            Record::BurstSent { class, .. } => histogram.close_burst(class),
+            _ => {}
         }
     }
 
@@ -74,9 +82,9 @@ impl Observed for SegmentsPerBurst {
 }
 
 impl Histogram {
-    /// Counts a burst with the segments collected so far.
-    fn close_burst(&mut self) {
-        let segments = std::mem::take(&mut self.collected);
+    /// Counts a burst of a class with its segments collected so far.
+    fn close_burst(&mut self, class: u8) {
+        let segments = std::mem::take(&mut self.collected[usize::from(class)]);
         if self.bursts.len() <= segments {
             self.bursts.resize(segments + 1, 0);
         }

@@ -176,6 +176,7 @@ impl Transit {
             | DropReason::Corrupted
             | DropReason::PushedOut
             | DropReason::QueueShrunk
+            | DropReason::PolicedEgress
             | DropReason::TtlExpired
             | DropReason::NotSelected => true,
             // All other reasons apply before the packet enters the queue.
@@ -223,7 +224,9 @@ impl Transit {
         match record {
             Record::Accepted { port, packet } => self.accepted(now, port, packet),
             Record::Dropped { port, packet, reason, .. } => self.lost(port, packet, reason),
-            Record::Arrived { flow, seq, .. } | Record::DatagramArrived { flow, seq, .. } => {
+            Record::Arrived { flow, seq, .. }
+            | Record::ArrivedTrimmed { flow, seq, .. }
+            | Record::DatagramArrived { flow, seq, .. } => {
                 self.complete(now, key(flow, false, seq), None);
             }
             Record::Acknowledged { flow, seq, .. } => {
@@ -274,6 +277,7 @@ impl Observed for Transit {
         RecordKind::Accepted,
         RecordKind::Dropped,
         RecordKind::Arrived,
+        RecordKind::ArrivedTrimmed,
         RecordKind::Acknowledged,
         RecordKind::DatagramArrived,
     ];

@@ -70,6 +70,7 @@ fn plain(record: Record) -> Record {
             Record::Transmitted { port, packet: strip(packet), waited }
         }
         Record::Marked { port, packet } => Record::Marked { port, packet: strip(packet) },
+        Record::Trimmed { port, packet } => Record::Trimmed { port, packet: strip(packet) },
         Record::Dropped { port, packet, reason } => {
             Record::Dropped { port, packet: strip(packet), reason }
         }
@@ -108,6 +109,7 @@ pub fn everything(blueprint: &Blueprint, kinds: &[ObserveKind]) -> Observations 
     let watched = Watched {
         blueprint,
         group_of: &vec![0; flows],
+        external: &[],
         groups: &[0],
         ports: &ports,
         fibres: &[],
@@ -207,7 +209,10 @@ impl WorldBuilder {
             ports: self.ports,
             labels: self.paths.into_labels(),
             flows: self.flows,
+            applications: optcp_engine::ApplicationsSpec::default(),
             datagrams: self.datagrams,
+            externals: Vec::new(),
+            connections: Vec::new(),
             queues: self.queues,
             schedules: self.schedules,
             controls: self.controls,

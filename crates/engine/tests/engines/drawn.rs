@@ -19,8 +19,8 @@ use optcp_net::{
 };
 use optcp_optical::bundle::{Bundle, Selection};
 use optcp_optical::burst::{
-    Adaptive, Assembler, Assembly, BurstPath, BurstProtection, BurstRoutes, Carrier, Hybrid, Size,
-    Timer,
+    Adaptive, Assembler, Assembly, BurstClass, BurstPath, BurstProtection, BurstRoutes, Carrier,
+    FlowClasses, Hybrid, Size, Timer,
 };
 use optcp_optical::switching::{BurstCore, Conversion, Failing, Fibre, FibreId, Scheduling};
 use optcp_tcp::Profile;
@@ -147,8 +147,12 @@ impl Draw {
             let discipline = self.some_discipline();
             let (config, _) = &mut self.world.ports[port.index()];
             let stream = Some(stream.clone());
-            config.managed =
-                Some(Box::new(Managed { discipline, stream, classes: Arc::from([0, 3, 1]) }));
+            config.managed = Some(Box::new(Managed {
+                discipline,
+                stream,
+                classes: Arc::from([0, 3, 1]),
+                trimmable: Arc::default(),
+            }));
         }
         let (_, losses) = &mut self.world.ports[port.index()];
         if self.stream.below(10) == 0 {
@@ -372,6 +376,7 @@ impl Draw {
                 stream,
                 start,
                 until,
+                bytes: None,
                 data,
                 codepoint,
             });

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use optcp_net::INITIAL_TTL;
 use optcp_tcp::config::Ecn;
 use optcp_tcp::{
-    Ack, ByteCounters, Config, Feedback, Receiver, SackBlocks, Sender, Seq, Timestamp,
+    Ack, ByteCounters, Config, EcnCounters, Feedback, Receiver, SackBlocks, Sender, Seq, Timestamp,
 };
 use optcp_units::{Bytes, Codepoint, Duration, Marking, Time};
 
@@ -231,7 +231,7 @@ impl Endpoint {
                 Some(peer) if peer.ack.is_none() => negotiation_fields(&self.config),
                 _ => segment.marking(),
             };
-            let counters = segment.options.ecn.map(counters);
+            let counters = segment.options.ecn.map(counters).map(EcnCounters::Bytes);
             self.sender
                 .handle_ack(now, &Ack { echo, sack, marking, counters, ..Ack::cumulative(seq) });
             if opens && segment.syn {
@@ -322,7 +322,8 @@ impl Endpoint {
             sack.as_slice().iter().map(|&(from, to)| (start(from), start(to))).collect()
         });
         let stamps = self.config.timestamps.then_some((stamp, ack.echo));
-        let counters = ack.counters.filter(|_| self.sends_option != Some(false));
+        let counters = ack.counters.and_then(EcnCounters::bytes);
+        let counters = counters.filter(|_| self.sends_option != Some(false));
         let ecn = counters.map(|all| {
             let has = |least: u8, count| (all.count >= least).then_some(count);
             [has(3, all.ect0), has(2, all.ce), has(1, all.ect1)]

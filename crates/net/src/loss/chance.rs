@@ -4,10 +4,12 @@ use optcp_des::Stream;
 
 /// Probability from 0 to 1, as a multiple of 2^-64: of 2^64 equally likely numbers, those below this value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Chance(u128);
+pub struct Chance(u128);
 
 impl Chance {
-    pub(super) fn new(probability: f64) -> Self {
+    /// Creates a probability from 0 to 1.
+    #[must_use]
+    pub fn new(probability: f64) -> Self {
         debug_assert!((0.0..=1.0).contains(&probability), "a probability, not {probability}");
         let numbers = (1_u128 << 64) as f64;
         #[expect(
@@ -15,6 +17,12 @@ impl Chance {
             reason = "at most 2^64; fractions are rounded down"
         )]
         Chance((probability * numbers) as u128)
+    }
+
+    /// Returns the probability as a number from 0 to 1.
+    #[must_use]
+    pub fn probability(self) -> f64 {
+        self.0 as f64 / (1_u128 << 64) as f64
     }
 
     /// Draws the next number. Returns whether the event occurs.

@@ -31,6 +31,11 @@ impl IndependentLoss {
         IndependentLoss { lossy, chance: Chance::new(probability), stream }
     }
 
+    /// Sets the probability for the packets that arrive from now on.
+    pub(super) fn set_chance(&mut self, chance: Chance) {
+        self.chance = chance;
+    }
+
     /// Draws for a packet. Returns whether it is lost.
     pub fn drops(&mut self, packet: Packet) -> bool {
         self.lossy.affects(packet) && self.chance.occurs(&mut self.stream)

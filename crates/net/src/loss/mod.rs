@@ -13,6 +13,7 @@ use optcp_units::registry;
 
 use crate::{DropReason, Packet};
 
+pub use chance::Chance;
 pub use corruption::{Corruption, Spoils};
 pub use duplication::Duplication;
 pub use gilbert_elliott::GilbertElliott;
@@ -36,6 +37,8 @@ pub enum Loss {
     Corruption(Corruption),
     /// Duplicates by [`Duplication`].
     Duplication(Duplication),
+    /// Loss by [`IndependentLoss`] with a probability that schedules change.
+    Scheduled(IndependentLoss),
 }
 
 impl Loss {
@@ -46,6 +49,7 @@ impl Loss {
             Loss::Independent(loss) => (loss.drops(packet), DropReason::RandomLoss),
             Loss::Periodic(loss) => (loss.drops(packet), DropReason::PeriodicLoss),
             Loss::GilbertElliott(loss) => (loss.drops(packet), DropReason::RandomLoss),
+            Loss::Scheduled(loss) => (loss.drops(packet), DropReason::RandomLoss),
             Loss::Corruption(_) | Loss::Duplication(_) => return None,
         };
         lost.then_some(reason)
@@ -64,6 +68,13 @@ impl Loss {
         match self {
             Loss::Corruption(corruption) => corruption.corrupts(packet),
             _ => false,
+        }
+    }
+
+    /// Sets the probability if schedules change it.
+    pub(crate) fn set_scheduled(&mut self, chance: Chance) {
+        if let Loss::Scheduled(loss) = self {
+            loss.set_chance(chance);
         }
     }
 

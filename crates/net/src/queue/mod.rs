@@ -26,6 +26,7 @@ mod pie;
 mod priority;
 mod red;
 mod step;
+mod trim;
 
 use std::sync::Arc;
 
@@ -53,6 +54,7 @@ disciplines! {
         "dualpi2" => Dualpi2 in dualpi2: "two coupled queues: marks scalable senders early, drops or marks others with the square of the base probability", "RFC 9332";
         "priority" => Priority in priority: "higher classes first", "RFC 3246, its appendix; Linux, prio";
         "drr" => Drr in drr: "flows in turn, by bytes", "Shreedhar and Varghese 1996";
+        "trim" => Trim in trim: "cuts segments beyond a threshold to their headers, which go first", "Handley and others 2017, NDP; Ultra Ethernet 1.0";
     }
 }
 
@@ -61,6 +63,8 @@ disciplines! {
 pub enum Fate {
     /// Marked instead of dropped; the packet stays.
     Marked,
+    /// Cut to its header on arrival, and accepted.
+    Trimmed,
     /// Dropped after acceptance.
     Dropped(DropReason),
 }
@@ -79,6 +83,8 @@ pub struct Link {
     pub stream: Option<Stream>,
     /// Class by flow.
     pub classes: Arc<[u8]>,
+    /// Whether segments may be trimmed, by flow; empty if none may.
+    pub trimmable: Arc<[bool]>,
 }
 
 impl Link {
@@ -86,6 +92,11 @@ impl Link {
     fn class(&self, packet: Packet) -> usize {
         let class = self.classes.get(packet.flow().index()).copied().unwrap_or(0);
         usize::from(class).min(priority::CLASSES - 1)
+    }
+
+    /// Returns whether a packet is a segment that may be trimmed.
+    fn trims(&self, packet: Packet) -> bool {
+        !packet.is_ack() && self.trimmable.get(packet.flow().index()).copied().unwrap_or(false)
     }
 }
 
@@ -269,6 +280,7 @@ pub(crate) mod tests {
             rate: Rate::from_bps(8_000_000).unwrap(),
             stream: None,
             classes: Arc::default(),
+            trimmable: Arc::default(),
         }
     }
 

@@ -21,7 +21,7 @@ use crate::{DropReason, Packet, QueueLimit};
 /// `prio` has a limit per class instead.
 #[derive(Clone, Debug)]
 pub struct Priority {
-    link: Link,
+    link: Box<Link>,
     classes: [Fifo; CLASSES],
     packets: usize,
     bytes: u64,
@@ -34,7 +34,7 @@ impl OnDeparture for Priority {
     type Parameters = ();
 
     fn new((): &(), link: &Link) -> Self {
-        Priority { link: link.clone(), classes: Default::default(), packets: 0, bytes: 0 }
+        Priority { link: Box::new(link.clone()), classes: Default::default(), packets: 0, bytes: 0 }
     }
 
     fn enqueue(

@@ -79,9 +79,9 @@ fn fate(case: &Case<'_>) -> Fate {
         }
     };
     let packet = Packet::data(FlowId::new(0), Label(0), 0, 30, 0);
-    assert_eq!(assembler.gather(us(case.leaves), packet), Gathered::Full);
+    assert_eq!(assembler.gather(us(case.leaves), packet), Gathered::Full(0));
     act(&mut core, case.leaves);
-    let (burst, copy) = assembler.send(us(case.leaves), &core);
+    let (burst, copy) = assembler.send(us(case.leaves), 0, &core);
     let copy = copy.map(|copy| {
         let number = copy.number;
         assembler.hold(copy);

@@ -1,7 +1,8 @@
 //! Burst assembly at the edge of a burst-switched network, and the path of the bursts.
 //!
 //! # Model
-//! An edge node collects packets for one destination until its [`Assembly`] ends the burst. A control packet is sent
+//! An edge node collects packets for one destination, or for one destination and class ([`class`]), until the
+//! [`Assembly`] ends the burst. A control packet is sent
 //! first; the burst follows on a wavelength after the offset time. Its packets arrive together and in order at the edge
 //! node that disassembles it. In between, the whole burst may be lost: at random, or because a burst switch has no free
 //! wavelength or a fibre fails ([`crate::switching`]). [`BurstProtection`] determines what is done about failures.
@@ -16,6 +17,7 @@
 //! - Bursts have no header and no guard time. Control packets use no capacity. Only fibres fail.
 
 mod adaptive;
+mod class;
 mod hybrid;
 mod protection;
 mod size;
@@ -23,14 +25,16 @@ mod timer;
 
 use std::collections::BTreeMap;
 
-use optcp_net::{DropReason, IndependentLoss, Packet, PortId};
+use optcp_net::{CLASSES, DropReason, IndependentLoss, Packet, PortId};
 use optcp_units::{Bytes, Duration, Rate, Time, registry, states};
 
 use adaptive::History;
+use class::Assembling;
 
-use crate::switching::{BurstCore, Crossed, Crossing, FibreId};
+use crate::switching::{BurstCore, BurstId, Crossed, Crossing, FibreId};
 
 pub use adaptive::Adaptive;
+pub use class::{BurstClass, FlowClasses};
 pub use hybrid::Hybrid;
 pub use protection::{BurstProtection, BurstRoutes};
 pub use size::Size;
@@ -114,8 +118,8 @@ pub enum Gathered {
     Waits,
     /// The packet opens a burst with this latest departure time.
     Until(Time),
-    /// The packet completes the burst, which leaves immediately.
-    Full,
+    /// The packet completes the burst of this class, which leaves immediately.
+    Full(u8),
 }
 
 /// Bit of the second copy in the number of a burst.
@@ -132,6 +136,8 @@ pub struct Burst {
     pub crossing: Crossing,
     /// Time of the next event.
     pub due: Time,
+    /// Whether a burst of a higher class has taken a wavelength from it.
+    pub preempted: bool,
 }
 
 impl Burst {
@@ -163,19 +169,24 @@ pub struct Step {
     pub passage: Passage,
     /// Requested fibre and reserved wavelength, in a burst-switched core.
     pub request: Option<(FibreId, Option<u32>)>,
+    /// Bursts from which the burst has taken this wavelength.
+    pub preempted: Vec<BurstId>,
 }
 
-/// Buffer of an edge node for one destination in a run.
+impl From<Passage> for Step {
+    /// Returns a step without a request.
+    fn from(passage: Passage) -> Self {
+        Step { passage, request: None, preempted: Vec::new() }
+    }
+}
+
+/// Buffers of an edge node for one destination in a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Assembler {
     path: BurstPath,
-    assembly: Assembly,
-    held: Vec<Packet>,
-    bytes: u64,
-    /// Latest departure time of the burst being assembled.
-    due: Option<Time>,
-    /// Bursts that have left.
-    history: History,
+    /// Bursts being assembled: one per class, or one for all packets.
+    assembling: Vec<Assembling>,
+    classes: FlowClasses,
     /// Time at which the wavelength will have sent all bursts.
     free_at: Time,
     /// Number of bursts that have left, modulo 2^30.
@@ -185,20 +196,40 @@ pub struct Assembler {
 }
 
 impl Assembler {
-    /// Creates an empty assembler.
+    /// Creates an empty assembler with one burst for all packets.
     #[must_use]
     pub fn new(path: BurstPath, assembly: Assembly) -> Self {
+        let class = BurstClass { assembly, extra_offset: Duration::ZERO };
         Assembler {
-            history: History::new(path.rate),
+            assembling: vec![Assembling::new(class, path.rate)],
+            classes: FlowClasses::default(),
             path,
-            assembly,
-            held: Vec::new(),
-            bytes: 0,
-            due: None,
             free_at: Time::ZERO,
             departed: 0,
             in_flight: BTreeMap::new(),
         }
+    }
+
+    /// Returns the assembler with one burst per class.
+    #[must_use]
+    pub fn with_classes(self, classes: &[BurstClass; CLASSES], of_flows: FlowClasses) -> Self {
+        let rate = self.path.rate;
+        let assembling = classes.iter().map(|&class| Assembling::new(class, rate)).collect();
+        Assembler { assembling, classes: of_flows, ..self }
+    }
+
+    /// Adds the classes of more flows, unless all flows have class 0.
+    pub fn add_classes(&mut self, more: &[u8]) {
+        let known = &mut self.classes.0;
+        if !known.is_empty() {
+            *known = known.iter().chain(more).copied().collect();
+        }
+    }
+
+    /// Returns the class of the burst that the packets of each flow join.
+    #[must_use]
+    pub fn classes(&self) -> &FlowClasses {
+        &self.classes
     }
 
     /// Returns the port that the assembler replaces.
@@ -207,10 +238,9 @@ impl Assembler {
         self.path.port
     }
 
-    /// Returns the packets of the burst being assembled.
-    #[must_use]
-    pub fn held(&self) -> &[Packet] {
-        &self.held
+    /// Returns the packets of the bursts being assembled, each burst with its latest departure time if there is one.
+    pub fn held(&self) -> impl Iterator<Item = (Option<Time>, &[Packet])> {
+        self.assembling.iter().map(|burst| (burst.due, &*burst.held))
     }
 
     /// Returns the bursts in the core with a control packet in flight, or with an uncertain fate.
@@ -224,38 +254,33 @@ impl Assembler {
         matches!(self.path.carrier, Carrier::Fibres(_))
     }
 
-    /// Returns the latest departure time of the burst being assembled, if there is one.
+    /// Returns the highest class whose burst has `at` as its latest departure time.
     #[must_use]
-    pub fn due(&self) -> Option<Time> {
-        self.due
+    pub fn due_class(&self, at: Time) -> Option<u8> {
+        let classes = (0..).zip(&self.assembling);
+        classes.filter(|(_, burst)| burst.due == Some(at)).map(|(class, _)| class).last()
     }
 
     /// Adds a packet.
     pub fn gather(&mut self, now: Time, packet: Packet) -> Gathered {
-        let opens = self.held.is_empty();
-        self.held.push(packet);
-        self.bytes += u64::from(packet.size());
-        if self.assembly.is_full(self.bytes) {
-            return Gathered::Full;
-        }
-        if opens {
-            self.due = self.assembly.deadline(now, self.history);
-        }
-        self.due.filter(|_| opens).map_or(Gathered::Waits, Gathered::Until)
+        let class = self.classes.of(packet.flow());
+        self.assembling[usize::from(class)].gather(now, packet, class)
     }
 
-    /// Ends assembly of the current burst and returns it for [`Assembler::advance`], with the second copy if there is one.
-    pub fn send(&mut self, now: Time, core: &BurstCore) -> (Burst, Option<Burst>) {
-        self.due = None;
-        let bytes = std::mem::take(&mut self.bytes);
-        self.history.add(bytes);
+    /// Ends assembly of the current burst of a class and returns it for [`Assembler::advance`], with the second copy if
+    /// there is one.
+    pub fn send(&mut self, now: Time, class: u8, core: &BurstCore) -> (Burst, Option<Burst>) {
+        let assembling = &mut self.assembling[usize::from(class)];
+        let (packets, bytes) = assembling.end();
+        let extra = assembling.class.extra_offset;
         let number = self.departed;
         self.departed = (self.departed + 1) % COPY;
-        let packets = std::mem::take(&mut self.held);
-        let offset = self.path.offset;
+        let BurstPath { port, offset, .. } = self.path;
         let burst = |number, packets, route: usize, offset| {
-            let crossing = Crossing { route, ..Crossing::new(now, now + offset, bytes) };
-            Burst { number, packets, crossing, due: now }
+            let id = BurstId { port, number, class };
+            let crossing =
+                Crossing { route, ..Crossing::new(id, now, now + offset + extra, bytes) };
+            Burst { number, packets, crossing, due: now, preempted: false }
         };
         let Carrier::Fibres(routes) = &self.path.carrier else {
             return (burst(number, packets, 0, offset), None);
@@ -271,6 +296,13 @@ impl Assembler {
     /// Adds a second copy to the bursts in flight until the first has made its first step.
     pub fn hold(&mut self, copy: Burst) {
         self.in_flight.insert(copy.number, copy);
+    }
+
+    /// A burst of a higher class takes a wavelength from a burst, which may have been lost before.
+    pub fn preempt(&mut self, number: u32) {
+        if let Some(burst) = self.in_flight.get_mut(&number) {
+            burst.preempted = true;
+        }
     }
 
     /// Removes the burst whose next event is now.
@@ -292,7 +324,7 @@ impl Assembler {
                     true => Passage::Lost(burst, DropReason::BurstLost),
                     false => Passage::Arrives(self.free_at + *delay, burst),
                 };
-                Step { passage, request: None }
+                passage.into()
             }
             Carrier::Fibres(routes) => {
                 let (route, may_fail) = (&routes.all[crossing.route], core.may_fail());
@@ -300,7 +332,8 @@ impl Assembler {
                     return self.lost(burst, harm);
                 }
                 if crossing.reserved == route.len() {
-                    return match core.harm_to_burst(route, &crossing) {
+                    let preempted = burst.preempted.then_some(DropReason::Preempted);
+                    return match core.harm_to_burst(route, &crossing).or(preempted) {
                         Some(harm) => self.lost(burst, harm),
                         None => self.arrived(burst),
                     };
@@ -314,10 +347,12 @@ impl Assembler {
                     return self.lost(burst, DropReason::LinkDown);
                 };
                 let route = &routes.all[crossing.route];
-                // Without failures and copies, a burst with all reservations arrives.
-                let is_certain = !may_fail && routes.protection != BurstProtection::OnePlusOne;
+                // Without failures, preemption and copies, a burst with all reservations arrives.
+                let copies = routes.protection == BurstProtection::OnePlusOne;
+                let is_certain = !may_fail && !core.preempts() && !copies;
                 let fibre = route[crossing.reserved];
-                let (next, due) = match core.cross(route, crossing) {
+                let mut preempted = Vec::new();
+                let (next, due) = match core.cross(route, crossing, &mut preempted) {
                     Crossed::Blocked => {
                         let step = self.lost(burst, DropReason::Contention);
                         return Step { request: Some((fibre, None)), ..step };
@@ -327,11 +362,11 @@ impl Assembler {
                 };
                 let request = Some((fibre, next.wavelength));
                 if is_certain && next.reserved == route.len() {
-                    return Step { passage: Passage::Arrives(due, burst), request };
+                    return Step { passage: Passage::Arrives(due, burst), request, preempted };
                 }
                 let number = burst.number;
                 self.in_flight.insert(number, Burst { crossing: next, due, ..burst });
-                Step { passage: Passage::Continues(due, number), request }
+                Step { passage: Passage::Continues(due, number), request, preempted }
             }
         }
     }
@@ -347,7 +382,7 @@ impl Assembler {
             true => Passage::Redundant,
             false => Passage::Arrives(burst.due, burst),
         };
-        Step { passage, request: None }
+        passage.into()
     }
 
     /// Ends a burst that is lost, unless its other copy has arrived or continues.
@@ -359,7 +394,7 @@ impl Assembler {
             true => Passage::Redundant,
             false => Passage::Lost(burst, reason),
         };
-        Step { passage, request: None }
+        passage.into()
     }
 }
 

@@ -29,7 +29,7 @@ fn assembler(assembly: Assembly, probability: f64) -> Assembler {
 /// Sends the current burst over a path without a core. Returns the burst and the arrival time of its packets, unless it
 /// is lost.
 fn send(assembler: &mut Assembler, now: Time) -> (Burst, Option<Time>) {
-    let (burst, _) = assembler.send(now, &BurstCore::default());
+    let (burst, _) = assembler.send(now, 0, &BurstCore::default());
     match assembler.advance(burst, &mut BurstCore::default()).passage {
         Passage::Arrives(at, burst) => (burst, Some(at)),
         Passage::Lost(burst, _) => (burst, None),
@@ -45,9 +45,9 @@ fn timer_starts_with_first_packet_of_burst() {
     let mut timer = assembler(Assembly::Timer(TIMER), 0.0);
     assert_eq!(timer.gather(us(10), packet(0, 1500)), Gathered::Until(us(110)));
     assert_eq!(timer.gather(us(60), packet(1, 60_000)), Gathered::Waits);
-    assert_eq!(timer.due(), Some(us(110)));
+    assert_eq!(timer.due_class(us(110)), Some(0));
     send(&mut timer, us(110));
-    assert_eq!((timer.due(), timer.held()), (None, [].as_slice()));
+    assert!(timer.held().eq([(None, [].as_slice())]));
     assert_eq!(timer.gather(us(300), packet(2, 40)), Gathered::Until(us(400)));
 }
 
@@ -55,22 +55,22 @@ fn timer_starts_with_first_packet_of_burst() {
 fn burst_of_threshold_size_is_full() {
     let mut size = assembler(Assembly::Size(SIZE), 0.0);
     assert_eq!(size.gather(us(0), packet(0, 1500)), Gathered::Waits);
-    assert_eq!(size.due(), None);
+    assert_eq!(size.held().next().expect("a burst").0, None);
     assert_eq!(size.gather(us(1), packet(1, 1499)), Gathered::Waits);
-    assert_eq!(size.gather(us(2), packet(2, 1)), Gathered::Full);
+    assert_eq!(size.gather(us(2), packet(2, 1)), Gathered::Full(0));
     assert_eq!(send(&mut size, us(2)).0.crossing.bytes, 3000);
-    assert_eq!(size.gather(us(3), packet(3, 3001)), Gathered::Full);
+    assert_eq!(size.gather(us(3), packet(3, 3001)), Gathered::Full(0));
 }
 
 #[test]
 fn hybrid_burst_leaves_by_timer_or_size() {
     let mut hybrid = assembler(Assembly::Hybrid(Hybrid { timer: TIMER, size: SIZE }), 0.0);
     assert_eq!(hybrid.gather(us(0), packet(0, 1500)), Gathered::Until(us(100)));
-    assert_eq!(hybrid.gather(us(50), packet(1, 1500)), Gathered::Full);
+    assert_eq!(hybrid.gather(us(50), packet(1, 1500)), Gathered::Full(0));
     send(&mut hybrid, us(50));
     // The burst before has left and its timer was cancelled.
     assert_eq!(hybrid.gather(us(60), packet(2, 1500)), Gathered::Until(us(160)));
-    assert_eq!(hybrid.due(), Some(us(160)));
+    assert_eq!(hybrid.due_class(us(160)), Some(0));
 }
 
 /// Offset, transmission and propagation computed by hand. 2500 bytes at 1 Gb/s take 20 us, so a
@@ -125,4 +125,38 @@ fn adaptive_timer_follows_average_burst() {
     // (5000 + 3 * 125) / 4 = 1343 bytes: 42.976 us, then (1343 + 375) / 4 = 429: 13.7 us.
     assert_eq!(period(3000, 125), 42);
     assert_eq!(period(4000, 125), 15);
+}
+
+/// Class 2 has a timer of 50 us and a size of 1000 bytes, the others 100 us and 3000 bytes.
+#[test]
+fn classes_have_separate_bursts() {
+    let usual = BurstClass {
+        assembly: Assembly::Hybrid(Hybrid { timer: TIMER, size: SIZE }),
+        extra_offset: Duration::ZERO,
+    };
+    let timer = Timer { period: Duration::from_us(50) };
+    let size = Size { threshold: Bytes::new(1000) };
+    let mut each = [usual; CLASSES];
+    each[2] = BurstClass {
+        assembly: Assembly::Hybrid(Hybrid { timer, size }),
+        extra_offset: Duration::from_us(7),
+    };
+    let mut classes =
+        assembler(usual.assembly, 0.0).with_classes(&each, FlowClasses([0, 2, 1].into()));
+    let of = |flow, size| Packet::data(FlowId::new(flow), Label(0), 0, size, 0);
+    assert_eq!(classes.gather(us(0), of(0, 600)), Gathered::Until(us(100)));
+    assert_eq!(classes.gather(us(10), of(2, 700)), Gathered::Until(us(110)));
+    assert_eq!(classes.gather(us(50), of(1, 500)), Gathered::Until(us(100)));
+    assert_eq!(classes.gather(us(60), of(0, 800)), Gathered::Waits);
+    // The timers of classes 0 and 2 expire together. Offsets are 30 us and 37 us.
+    assert_eq!(classes.due_class(us(100)), Some(2));
+    let (burst, _) = classes.send(us(100), 2, &BurstCore::default());
+    assert_eq!((burst.packets.len(), burst.crossing.start), (1, us(137)));
+    assert_eq!(classes.due_class(us(100)), Some(0));
+    let (burst, _) = classes.send(us(100), 0, &BurstCore::default());
+    assert_eq!((burst.crossing.bytes, burst.crossing.start), (1400, us(130)));
+    assert_eq!(classes.due_class(us(100)), None);
+    assert_eq!(classes.due_class(us(110)), Some(1));
+    assert_eq!(classes.gather(us(105), of(1, 999)), Gathered::Until(us(155)));
+    assert_eq!(classes.gather(us(106), of(1, 1)), Gathered::Full(2));
 }

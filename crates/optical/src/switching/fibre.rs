@@ -4,45 +4,53 @@ use std::collections::VecDeque;
 
 use optcp_units::{Bytes, Duration, Rate, Time};
 
-use super::Scheduling;
 use super::outages::Outages;
+use super::{BurstId, Scheduling};
+
+/// Reservation of a wavelength.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Reservation {
+    pub(super) start: Time,
+    pub(super) end: Time,
+    pub(super) burst: BurstId,
+}
 
 /// Wavelength with its reservations in order of time. They do not overlap, but one may begin when another ends.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Channel {
-    reserved: VecDeque<[Time; 2]>,
+    pub(super) reserved: VecDeque<Reservation>,
     /// End of the last reservation that has been removed.
-    past: Time,
+    pub(super) past: Time,
 }
 
 impl Channel {
     /// Returns the time after which nothing is reserved.
     #[must_use]
     pub fn horizon(&self) -> Time {
-        self.reserved.back().map_or(self.past, |&[_, end]| end)
+        self.reserved.back().map_or(self.past, |last| last.end)
     }
 
     /// Returns the end of the last reservation before `start`, if nothing is reserved from there to `end`.
     #[must_use]
     pub fn void_around(&self, start: Time, end: Time) -> Option<Time> {
         let behind = self.behind(start);
-        let before = behind.checked_sub(1).map_or(self.past, |last| self.reserved[last][1]);
-        let free = self.reserved.get(behind).is_none_or(|&[next, _]| next >= end);
+        let before = behind.checked_sub(1).map_or(self.past, |last| self.reserved[last].end);
+        let free = self.reserved.get(behind).is_none_or(|next| next.start >= end);
         (free && before <= start).then_some(before)
     }
 
     /// Returns the index of the first reservation that ends after `start`.
-    fn behind(&self, start: Time) -> usize {
-        self.reserved.partition_point(|&[_, end]| end <= start)
+    pub(super) fn behind(&self, start: Time) -> usize {
+        self.reserved.partition_point(|one| one.end <= start)
     }
 
-    fn reserve(&mut self, start: Time, end: Time) {
-        self.reserved.insert(self.behind(start), [start, end]);
+    fn reserve(&mut self, wanted: Reservation) {
+        self.reserved.insert(self.behind(wanted.start), wanted);
     }
 
     fn remove_past(&mut self, now: Time) {
-        while let Some(&[_, end]) = self.reserved.front().filter(|&&[_, end]| end <= now) {
-            self.past = end;
+        while let Some(first) = self.reserved.front().filter(|first| first.end <= now) {
+            self.past = first.end;
             self.reserved.pop_front();
         }
     }
@@ -69,9 +77,9 @@ pub struct Fibre {
     /// Rate of each wavelength.
     rate: Rate,
     delay: Duration,
-    channels: Vec<Channel>,
+    pub(super) channels: Vec<Channel>,
     /// Counters; `busy_ps` includes the future part of reservations.
-    counts: FibreTally,
+    pub(super) counts: FibreTally,
     pub(super) outages: Outages,
 }
 
@@ -105,42 +113,49 @@ impl Fibre {
         self.channels.iter_mut().for_each(|channel| channel.remove_past(now));
     }
 
-    /// Counts a burst and reserves a wavelength for it. This is `kept` if given, otherwise the wavelength with the
-    /// shortest gap before the burst; ties select the lowest number.
-    pub(super) fn reserve(
-        &mut self,
-        scheduling: Scheduling,
-        kept: Option<u32>,
-        start: Time,
-        end: Time,
-        bytes: u64,
-    ) -> Option<u32> {
+    /// Counts a request for a wavelength.
+    pub(super) fn count(&mut self, bytes: u64) {
         self.counts.bursts += 1;
         self.counts.bytes += bytes;
+    }
+
+    /// Counts a burst that got no wavelength.
+    pub(super) fn count_lost(&mut self, bytes: u64) {
+        self.counts.lost += 1;
+        self.counts.lost_bytes += bytes;
+    }
+
+    /// Returns the free wavelength for a burst. This is `kept` if given, otherwise the wavelength with the shortest gap
+    /// before the burst; ties select the lowest number.
+    pub(super) fn free(
+        &self,
+        scheduling: Scheduling,
+        kept: Option<u32>,
+        wanted: Reservation,
+    ) -> Option<u32> {
         let mut best: Option<(Time, u32)> = None;
         for (number, channel) in (0..).zip(&self.channels) {
             if kept.is_some_and(|kept| kept != number) {
                 continue;
             }
-            if let Some(since) = scheduling.unused_since(channel, start, end)
+            if let Some(since) = scheduling.unused_since(channel, wanted.start, wanted.end)
                 && best.is_none_or(|(latest, _)| since > latest)
             {
                 best = Some((since, number));
             }
         }
-        let Some((_, number)) = best else {
-            self.counts.lost += 1;
-            self.counts.lost_bytes += bytes;
-            return None;
-        };
-        self.channels[number as usize].reserve(start, end);
-        self.counts.busy_ps += u128::from(end.saturating_since(start).as_ps());
-        Some(number)
+        best.map(|(_, number)| number)
+    }
+
+    /// Reserves a wavelength that is free.
+    pub(super) fn reserve(&mut self, number: u32, wanted: Reservation) {
+        self.channels[number as usize].reserve(wanted);
+        self.counts.busy_ps += u128::from(wanted.end.saturating_since(wanted.start).as_ps());
     }
 
     /// Returns the counters until `now`.
     pub(super) fn tally(&self, now: Time) -> FibreTally {
-        let to_come = |&[start, end]: &[Time; 2]| end.saturating_since(start.max(now)).as_ps();
+        let to_come = |one: &Reservation| one.end.saturating_since(one.start.max(now)).as_ps();
         let reserved = self.channels.iter().flat_map(|channel| &channel.reserved);
         let to_come: u128 = reserved.map(|reservation| u128::from(to_come(reservation))).sum();
         FibreTally { busy_ps: self.counts.busy_ps - to_come, ..self.counts }

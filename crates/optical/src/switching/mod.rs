@@ -5,7 +5,8 @@
 //! including the edge, it requests a wavelength of the next fibre for the duration of the burst. If
 //! no wavelength is free during that time, the burst is lost, and its upstream reservations remain.
 //! [`Scheduling`] chooses among free wavelengths; [`Conversion`] determines whether the wavelength
-//! may change between fibres.
+//! may change between fibres. With preemption, bursts of a higher class take wavelengths of lower classes
+//! ([`preemption`]).
 //!
 //! # Failures
 //! A direction of a fibre fails and is repaired at given times. The nodes at its ends detect a failure after a fixed time,
@@ -30,7 +31,7 @@
 //!
 //! # Limitations
 //! - There are no buffers: a burst without a wavelength is lost, also at the edge. Contention causes no deflection, and
-//!   there is no segmentation or priority.
+//!   bursts are not segmented.
 //! - Control packets use no capacity, are never lost and never wait for each other.
 //! - Bursts have no header and no guard time.
 //! - A control packet that is ahead of its burst continues, even if the burst is already lost. The reservations that it
@@ -40,11 +41,14 @@ mod fibre;
 mod horizon;
 mod lauc_vf;
 mod outages;
+mod preemption;
 
-use optcp_net::DropReason;
+use optcp_net::{DropReason, PortId};
 use optcp_units::{Duration, Time, registry};
 
 pub use fibre::{Channel, Fibre, FibreTally};
+
+use fibre::Reservation;
 
 /// Number of a fibre in its core.
 pub type FibreId = u32;
@@ -67,9 +71,22 @@ registry! {
     }
 }
 
+/// Identity of a burst in the core.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BurstId {
+    /// Port that the burst's assembler replaces.
+    pub port: PortId,
+    /// Number of the burst at its assembler.
+    pub number: u32,
+    /// Traffic class; the highest has priority.
+    pub class: u8,
+}
+
 /// Burst at the node that its control packet reaches next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Crossing {
+    /// Identity.
+    pub burst: BurstId,
     /// Number of the route among the routes of the burst's assembler.
     pub route: usize,
     /// Number of fibres of the route reserved so far.
@@ -91,8 +108,9 @@ pub struct Crossing {
 impl Crossing {
     /// Creates a burst at the ingress edge node, which its control packet leaves at `now`.
     #[must_use]
-    pub fn new(now: Time, start: Time, bytes: u64) -> Self {
+    pub fn new(burst: BurstId, now: Time, start: Time, bytes: u64) -> Self {
         Crossing {
+            burst,
             route: 0,
             reserved: 0,
             wavelength: None,
@@ -126,6 +144,8 @@ pub struct BurstCore {
     processing: Duration,
     /// Handling of failures; `None` if no fibre fails.
     failing: Option<Failing>,
+    /// Whether bursts take wavelengths from lower classes.
+    preempts: bool,
 }
 
 /// Handling of failures by burst switches.
@@ -153,13 +173,25 @@ impl BurstCore {
         conversion: Conversion,
         processing: Duration,
     ) -> Self {
-        BurstCore { fibres, scheduling, conversion, processing, failing: None }
+        BurstCore { fibres, scheduling, conversion, processing, failing: None, preempts: false }
     }
 
     /// Returns the core with fibres that may fail.
     #[must_use]
     pub fn with_failures(self, failing: Failing) -> Self {
         BurstCore { failing: Some(failing), ..self }
+    }
+
+    /// Returns the core with preemption of lower classes.
+    #[must_use]
+    pub fn with_preemption(self) -> Self {
+        BurstCore { preempts: true, ..self }
+    }
+
+    /// Returns whether bursts take wavelengths from lower classes.
+    #[must_use]
+    pub fn preempts(&self) -> bool {
+        self.preempts
     }
 
     /// Returns whether fibres may fail.
@@ -265,19 +297,31 @@ impl BurstCore {
         self.fibres[fibre as usize].wavelengths()
     }
 
-    /// Requests the next fibre of `route` for a burst whose control packet arrives now.
+    /// Requests the next fibre of `route` for a burst whose control packet arrives now. Adds the bursts that it preempts to
+    /// `preempted`.
     ///
     /// # Panics
     /// Panics if the whole route is reserved.
-    pub fn cross(&mut self, route: &[FibreId], burst: Crossing) -> Crossed {
+    pub fn cross(
+        &mut self,
+        route: &[FibreId],
+        burst: Crossing,
+        preempted: &mut Vec<BurstId>,
+    ) -> Crossed {
         let fibre = &mut self.fibres[route[burst.reserved] as usize];
         let end = burst.start + fibre.transmission_time(burst.bytes);
         let kept = burst.wavelength.filter(|_| self.conversion == Conversion::None);
         fibre.remove_past(burst.control_arrival);
-        let Some(wavelength) = fibre.reserve(self.scheduling, kept, burst.start, end, burst.bytes)
-        else {
+        fibre.count(burst.bytes);
+        let wanted = Reservation { start: burst.start, end, burst: burst.burst };
+        let free = fibre.free(self.scheduling, kept, wanted).or_else(|| {
+            self.preempts.then(|| fibre.preempt(self.scheduling, kept, wanted, preempted))?
+        });
+        let Some(wavelength) = free else {
+            fibre.count_lost(burst.bytes);
             return Crossed::Blocked;
         };
+        fibre.reserve(wavelength, wanted);
         let next = Crossing {
             reserved: burst.reserved + 1,
             wavelength: Some(wavelength),
@@ -298,5 +342,7 @@ fn earlier(time: Time, by: Duration) -> Time {
     Time::ZERO + time.saturating_since(Time::ZERO + by)
 }
 
+#[cfg(test)]
+mod preemption_tests;
 #[cfg(test)]
 mod tests;

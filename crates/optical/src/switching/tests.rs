@@ -12,6 +12,19 @@ fn us(us: u64) -> Time {
     Time::ZERO + Duration::from_us(us)
 }
 
+/// Returns a burst of class 0 at the edge.
+fn crossing(now: Time, start: Time, bytes: u64) -> Crossing {
+    Crossing::new(BurstId { port: PortId::new(0), number: 0, class: 0 }, now, start, bytes)
+}
+
+/// Requests the next fibre of a route in a core without preemption.
+fn cross(core: &mut BurstCore, route: &[FibreId], burst: Crossing) -> Crossed {
+    let mut preempted = Vec::new();
+    let crossed = core.cross(route, burst, &mut preempted);
+    assert_eq!(preempted, []);
+    crossed
+}
+
 /// Returns a core of one fibre.
 fn single_fibre(wavelengths: u32, scheduling: Scheduling) -> BurstCore {
     BurstCore::new(vec![fibre(wavelengths, 100)], scheduling, Conversion::Full, Duration::ZERO)
@@ -20,8 +33,8 @@ fn single_fibre(wavelengths: u32, scheduling: Scheduling) -> BurstCore {
 /// Requests a wavelength at the edge, at `now`, for a burst of `length` microseconds that starts at `start`.
 fn request(core: &mut BurstCore, now: u64, start: u64, length: u64) -> Option<u32> {
     let (control_arrival, start) = (us(now), us(start));
-    let burst = Crossing::new(control_arrival, start, length);
-    match core.cross(&[0], burst) {
+    let burst = crossing(control_arrival, start, length);
+    match cross(core, &[0], burst) {
         Crossed::Through(burst, arrival) => {
             assert_eq!(arrival, start + Duration::from_us(length + 100));
             burst.wavelength
@@ -114,17 +127,19 @@ fn processing_at_switches_reduces_offset() {
     let fibres = vec![fibre(2, 100), fibre(2, 200), fibre(2, 300)];
     let processing = Duration::from_us(10);
     let mut core = BurstCore::new(fibres, Scheduling::LaucVf, Conversion::Full, processing);
-    let burst = Crossing::new(us(0), us(50), 30);
-    let Crossed::Onward(second) = core.cross(&[0, 1, 2], burst) else {
+    let burst = crossing(us(0), us(50), 30);
+    let Crossed::Onward(second) = cross(&mut core, &[0, 1, 2], burst) else {
         panic!("nothing is reserved")
     };
     assert_eq!((second.reserved, second.control_arrival, second.start), (1, us(110), us(150)));
-    let Crossed::Onward(third) = core.cross(&[0, 1, 2], second) else {
+    let Crossed::Onward(third) = cross(&mut core, &[0, 1, 2], second) else {
         panic!("nothing is reserved")
     };
     assert_eq!((third.reserved, third.control_arrival, third.start), (2, us(320), us(350)));
     // Arrival at 350 + 30 + 300.
-    assert!(matches!(core.cross(&[0, 1, 2], third), Crossed::Through(_, at) if at == us(680)));
+    assert!(
+        matches!(cross(&mut core, &[0, 1, 2], third), Crossed::Through(_, at) if at == us(680))
+    );
     assert_eq!(BurstCore::least_offset(processing, 3), Duration::from_us(20));
     assert_eq!(BurstCore::least_offset(processing, 1), Duration::ZERO);
 }
@@ -136,18 +151,18 @@ fn burst_without_conversion_keeps_its_wavelength() {
     for (conversion, converts) in [(Conversion::Full, true), (Conversion::None, false)] {
         let fibres = vec![fibre(2, 0), fibre(2, 0)];
         let mut core = BurstCore::new(fibres, Scheduling::LaucVf, conversion, Duration::ZERO);
-        let burst = |length| Crossing::new(us(0), us(0), length);
+        let burst = |length| crossing(us(0), us(0), length);
         let through = |crossed| match crossed {
             Crossed::Through(burst, at) => Some((burst.wavelength, at)),
             _ => None,
         };
-        assert_eq!(through(core.cross(&[1], burst(100))), Some((Some(0), us(100))));
-        let Crossed::Onward(second) = core.cross(&[0, 1], burst(10)) else {
+        assert_eq!(through(cross(&mut core, &[1], burst(100))), Some((Some(0), us(100))));
+        let Crossed::Onward(second) = cross(&mut core, &[0, 1], burst(10)) else {
             panic!("the first fibre is free")
         };
         assert_eq!(second.wavelength, Some(0));
         let expected = converts.then_some((Some(1), us(10)));
-        assert_eq!(through(core.cross(&[0, 1], second)), expected);
+        assert_eq!(through(cross(&mut core, &[0, 1], second)), expected);
         assert_eq!(core.tally(0, us(10)).busy_ps, 10_000_000);
         assert_eq!(core.tally(1, us(10)).lost, u64::from(!converts));
     }

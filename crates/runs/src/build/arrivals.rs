@@ -62,6 +62,7 @@ fn arriving(plan: &Plan, index: usize, streams: Streams) -> Vec<(FlowPlan, u32)>
             name: format!("{group}/{}", flows.len()),
             start: Spread::Fixed(arrivals.from.saturating_since(Time::ZERO) + since),
             size: Some(u32::try_from(segments).unwrap_or(u32::MAX)),
+            datagram_bytes: None,
             carries: Carries::Flow,
             ..route.clone()
         };

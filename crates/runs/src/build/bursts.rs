@@ -1,10 +1,11 @@
 //! Burst assemblers at both ends of each link that carries bursts, and the core of burst switches.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use optcp_des::Streams;
 use optcp_net::{IndependentLoss, Lossy, PortConfig};
-use optcp_optical::burst::{Assembler, BurstPath, BurstRoutes, Carrier};
+use optcp_optical::burst::{Assembler, BurstPath, BurstRoutes, Carrier, FlowClasses};
 use optcp_optical::switching::{BurstCore, Failing, Fibre, FibreId};
 
 use optcp_scenario::plan::{CorePlan, DirectedLink, LinkPlan, Plan};
@@ -26,14 +27,24 @@ pub(super) fn core(plan: &Plan, ports: &[PortConfig]) -> BurstCore {
     let fibres = plan.fibres().map(fibre).collect();
     let core_plan = core;
     let core = BurstCore::new(fibres, core.scheduling, core.conversion, core.processing);
-    let CorePlan { detection, delay_line, .. } = core_plan;
-    match plan.fibres_fail() {
+    let CorePlan { detection, delay_line, preemption, .. } = core_plan;
+    let core = match plan.fibres_fail() {
         true => core.with_failures(Failing { detection, delay_line }),
+        false => core,
+    };
+    match preemption {
+        true => core.with_preemption(),
         false => core,
     }
 }
 
-pub(super) fn assemblers(plan: &Plan, ports: &[PortConfig], streams: Streams) -> Vec<Assembler> {
+/// Creates the assemblers. `classes` has the traffic class of each flow, or is empty if all have class 0.
+pub(super) fn assemblers(
+    plan: &Plan,
+    ports: &[PortConfig],
+    classes: &Arc<[u8]>,
+    streams: Streams,
+) -> Vec<Assembler> {
     let fibres = fibre_ids(plan);
     let ends = plan.bursts.iter().flat_map(|bursts| [(bursts, 0), (bursts, 1)]);
     let assembler = |(bursts, direction): (&optcp_scenario::plan::BurstsPlan, usize)| {
@@ -57,7 +68,13 @@ pub(super) fn assemblers(plan: &Plan, ports: &[PortConfig], streams: Streams) ->
             Carrier::Fibres(BurstRoutes { protection: bursts.protection, all })
         };
         let path = BurstPath { port, rate, offset: bursts.offset, carrier };
-        Assembler::new(path, bursts.assembly)
+        let assembler = Assembler::new(path, bursts.assembly);
+        match &bursts.classes {
+            Some(separate) => {
+                assembler.with_classes(&separate.each, FlowClasses(Arc::clone(classes)))
+            }
+            None => assembler,
+        }
     };
     ends.map(assembler).collect()
 }

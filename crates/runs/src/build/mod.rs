@@ -1,6 +1,8 @@
 //! Construction of a run from plan and seed. All random set-up values are drawn here.
 
+mod applications;
 mod arrivals;
+mod buckets;
 mod bundles;
 mod bursts;
 mod drawn;
@@ -17,13 +19,14 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use crate::external::ExternalFlow;
 use optcp_des::variates::exponential;
 use optcp_des::{Stream, Streams};
 use optcp_engine::observe::{Observations, Watched};
-use optcp_engine::{Blueprint, FlowSpec};
+use optcp_engine::{ApplicationsSpec, Blueprint, ConnectionSpec, FlowSpec};
 use optcp_net::{
     Action, Control, Corruption, Duplication, FlowId, GilbertElliott, IndependentLoss, Jitter,
-    Loss, Managed, Paths, PeriodicLoss, PortConfig, PortId, ScriptedLoss,
+    Loss, Lossy, Managed, Paths, PeriodicLoss, PortConfig, PortId, ScriptedLoss,
 };
 use optcp_optical::protection::Outage;
 use optcp_tcp::Config;
@@ -67,6 +70,8 @@ pub(crate) struct World {
     pub(crate) populated: Option<Plan>,
     /// Routes of these flows.
     pub(crate) arrived: Vec<Arrived>,
+    /// Flows whose packets come from outside.
+    pub(crate) external: Vec<ExternalFlow>,
 }
 
 /// Builds the run of `plan` for `seed`. Calls `go_on` regularly; `None` if cancelled.
@@ -94,13 +99,14 @@ pub(crate) fn world(
     }
     let full = populated.as_ref().unwrap_or(plan);
     let mut entrances = Entrances::default();
-    let flows = flows(full, streams, &mut paths, &mut entrances, entries.as_ref());
+    let (flows, applications) = flows(full, streams, &mut paths, &mut entrances, entries.as_ref());
     if !go_on() {
         return None;
     }
     let datagrams =
         traffic::datagrams(full, streams, &mut paths, &mut entrances, entries.as_ref(), go_on)?;
-    let ports = ports(plan, &classes(full), streams);
+    let classes = classes(full);
+    let ports = ports(plan, &classes, &trimmable(full), streams);
     let (mut controls, mut switches, failed, resequencing) =
         controls(plan, &ports, delays, streams, &mut paths, &mut entrances);
     controls.extend(rewritten.unwrap_or_default());
@@ -120,7 +126,7 @@ pub(crate) fn world(
     }
     // The sort must be stable: failures and repairs precede the switchovers they cause at the same time.
     controls.sort_by_key(|control| control.at);
-    let assemblers = bursts::assemblers(plan, &ports, streams);
+    let assemblers = bursts::assemblers(plan, &ports, &classes, streams);
     let core = bursts::core(plan, &ports);
     let blueprint = Blueprint {
         ports: ports.into_iter().zip(losses(plan, streams)).collect(),
@@ -132,13 +138,16 @@ pub(crate) fn world(
         labels: paths.into_labels(),
         queues: planned::queues(plan),
         schedules: planned::schedules(plan),
+        connections: connections(plan, &flows),
         flows,
+        applications,
         datagrams,
+        externals: Vec::new(),
         tallied: tallied(plan),
         controls,
         stop: plan.stop,
     };
-    let observations = observations(full, &blueprint, digest);
+    let observations = observations(full, &blueprint, digest, &[]);
     Some(World {
         observations,
         blueprint,
@@ -148,6 +157,7 @@ pub(crate) fn world(
         routing,
         populated,
         arrived: arrived.unwrap_or_default(),
+        external: Vec::new(),
     })
 }
 
@@ -221,7 +231,20 @@ fn classes(plan: &Plan) -> Arc<[u8]> {
     of(false).chain(of(true)).collect()
 }
 
-fn ports(plan: &Plan, classes: &Arc<[u8]>, streams: Streams) -> Vec<PortConfig> {
+/// Returns whether the segments of each flow may be trimmed, by number; empty if none may.
+fn trimmable(plan: &Plan) -> Arc<[bool]> {
+    let flows = plan.flows.iter().filter(|flow| flow.carries == Carries::Flow);
+    let trims = |flow: &plan::FlowPlan| flow.tcp.is_some_and(|tcp| plan.tcp[tcp].1.trims());
+    let trimmable: Arc<[bool]> = flows.map(trims).collect();
+    if trimmable.contains(&true) { trimmable } else { Arc::default() }
+}
+
+fn ports(
+    plan: &Plan,
+    classes: &Arc<[u8]>,
+    trimmable: &Arc<[bool]>,
+    streams: Streams,
+) -> Vec<PortConfig> {
     let mut ports = Vec::with_capacity(2 * plan.links.len());
     let moved = planned::moved(plan);
     let recovers = lightpaths::moved(plan);
@@ -247,11 +270,12 @@ fn ports(plan: &Plan, classes: &Arc<[u8]>, streams: Streams) -> Vec<PortConfig> 
                 delay,
                 limit: port.queue.into(),
                 jitter,
-                managed: managed(port, classes, || {
+                managed: managed(port, (classes, trimmable), || {
                     streams.stream(&format!("links/{}/queue{way}", link.name))
                 }),
                 held: link.voq.is_some(),
                 ordered: !port.overtaking && moved.contains(&(number, direction)),
+                buckets: buckets::buckets(plan, (number, direction)),
             });
         }
     }
@@ -259,7 +283,7 @@ fn ports(plan: &Plan, classes: &Arc<[u8]>, streams: Streams) -> Vec<PortConfig> 
 }
 
 /// Returns the losses of each port: first scripted losses as one script, then the others in the order of the
-/// file.
+/// file. Scheduled losses come last.
 fn losses(plan: &Plan, streams: Streams) -> Vec<Vec<Loss>> {
     let mut scripts: Vec<BTreeSet<(FlowId, u32, u32)>> =
         vec![BTreeSet::new(); 2 * plan.links.len()];
@@ -296,6 +320,11 @@ fn losses(plan: &Plan, streams: Streams) -> Vec<Vec<Loss>> {
             }
         }
     }
+    for hop in planned::lossy(plan) {
+        let stream = streams.stream(&format!("ports/{}/losses/scheduled", plan.port_name(hop)));
+        let loss = IndependentLoss::new(Lossy::Both, 0.0, stream);
+        others[port_id(hop).index()].push(Loss::Scheduled(loss));
+    }
     let of_port = |(script, others): (BTreeSet<_>, Vec<Loss>)| {
         let script = (!script.is_empty()).then(|| ScriptedLoss::new(script, BTreeSet::new()));
         script.map(Loss::Scripted).into_iter().chain(others).collect()
@@ -306,13 +335,14 @@ fn losses(plan: &Plan, streams: Streams) -> Vec<Vec<Loss>> {
 /// Returns the discipline of a port, if it is not drop-tail.
 fn managed(
     port: &PortPlan,
-    classes: &Arc<[u8]>,
+    (classes, trimmable): (&Arc<[u8]>, &Arc<[bool]>),
     stream: impl Fn() -> Stream,
 ) -> Option<Box<Managed>> {
     let managed = || Managed {
         discipline: port.discipline.clone(),
         stream: Some(stream()),
         classes: Arc::clone(classes),
+        trimmable: Arc::clone(trimmable),
     };
     port.is_managed().then(|| Box::new(managed()))
 }
@@ -323,12 +353,22 @@ fn flows(
     paths: &mut Paths,
     entrances: &mut Entrances,
     tables: Option<&Entries>,
-) -> Vec<FlowSpec> {
+) -> (Vec<FlowSpec>, ApplicationsSpec) {
+    let tcp_flows: Vec<&plan::FlowPlan> =
+        plan.flows.iter().filter(|flow| flow.carries == Carries::Flow).collect();
+    let applications = applications::applications(plan, &tcp_flows, streams);
     let configs: Vec<Arc<Config>> =
         plan.tcp.iter().map(|(_, config)| Arc::new(config.clone())).collect();
-    let spec = |flow: &plan::FlowPlan| {
-        let config = Arc::clone(&configs[flow.tcp.filter(|_| flow.carries == Carries::Flow)?]);
-        let start = draw(&flow.start, streams, || format!("flows/{}/start", flow.name));
+    let spec = |(number, flow): (usize, &&plan::FlowPlan)| {
+        let config = Arc::clone(&configs[flow.tcp?]);
+        let start = match flow.application {
+            Some((index, _)) => applications.starts[index],
+            None => draw(&flow.start, streams, || format!("flows/{}/start", flow.name)),
+        };
+        let size = match flow.application {
+            Some(_) => Some(applications.segments.get(&number).copied().unwrap_or(0)),
+            None => flow.size,
+        };
         let clock = |name: &str, period: Duration| {
             let mut stream = streams.stream(&format!("flows/{}/{name}", flow.name));
             Duration::from_ps(stream.below(config.clock_period(period).as_ps()))
@@ -350,14 +390,35 @@ fn flows(
             clock_phase: clock("clock", config.tick),
             ack_clock_phase: clock("ack-clock", config.ack_delay),
             config,
-            segments: flow.size,
+            segments: size,
             writes,
             start: from,
             data,
             acks,
         })
     };
-    plan.flows.iter().filter_map(spec).collect()
+    let mut flows: Vec<FlowSpec> = tcp_flows.iter().enumerate().filter_map(spec).collect();
+    for connection in &plan.connections {
+        let start = flows[connection.subflows.start].start;
+        flows[connection.subflows.clone()].iter_mut().for_each(|flow| flow.start = start);
+    }
+    (flows, applications.spec)
+}
+
+/// Returns the connections over several flows.
+fn connections(plan: &Plan, flows: &[FlowSpec]) -> Vec<ConnectionSpec> {
+    let spec = |connection: &plan::ConnectionPlan| {
+        let first = connection.subflows.start;
+        let write = |&(after, segments): &(Duration, u32)| (flows[first].start + after, segments);
+        ConnectionSpec {
+            first: FlowId::at(first),
+            subflows: connection.subflows.len(),
+            config: connection.config,
+            segments: connection.size,
+            writes: connection.writes.iter().map(write).collect(),
+        }
+    };
+    plan.connections.iter().map(spec).collect()
 }
 
 /// Returns failures, then switchovers, in order of time. Changes of `delays` come first.
@@ -413,18 +474,26 @@ fn controls(
 }
 
 /// Creates the observations of a run, in the order of the plan.
-fn observations(plan: &Plan, blueprint: &Blueprint, digest: bool) -> Observations {
-    let group_of: Vec<usize> = plan.flows.iter().map(|flow| flow.group).collect();
+pub(crate) fn observations(
+    plan: &Plan,
+    blueprint: &Blueprint,
+    digest: bool,
+    external: &[usize],
+) -> Observations {
+    let of_flows = plan.flows.iter().map(|flow| flow.group);
+    let of_connections = plan.connections.iter().map(|connection| connection.group);
+    let group_of: Vec<usize> = of_flows.chain(of_connections).collect();
     let ids = bursts::fibre_ids(plan);
     let mut observations = Observations::default();
     if digest {
-        observations.add_digest(2 * plan.links.len(), plan.flows.len());
+        observations.add_digest(2 * plan.links.len(), group_of.len());
     }
     for observed in &plan.observe {
         let hops = observed_ports(plan, observed);
         let watched = Watched {
             blueprint,
             group_of: &group_of,
+            external,
             groups: &observed.groups,
             ports: &hops.iter().map(|&hop| port_id(hop)).collect::<Vec<_>>(),
             fibres: &hops.iter().filter_map(|hop| ids.get(hop).copied()).collect::<Vec<_>>(),

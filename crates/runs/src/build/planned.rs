@@ -56,6 +56,7 @@ pub(super) fn schedules(plan: &Plan) -> Vec<Schedule> {
             ChangePlan::Limit(limit) => Change::Limit(port, limit.into()),
             ChangePlan::Sends(sends) => Change::Open(port, sends),
             ChangePlan::Ece(sets) => Change::Ece(port, sets),
+            ChangePlan::Loss(chance) => Change::Loss(port, chance),
         }
     };
     let of = |plan: &SchedulePlan| Schedule {
@@ -75,9 +76,17 @@ pub(super) fn schedules(plan: &Plan) -> Vec<Schedule> {
 
 /// Returns the ports whose delay changes.
 pub(super) fn moved(plan: &Plan) -> BTreeSet<DirectedLink> {
+    changed(plan, |change| matches!(change, ChangePlan::Delay(_) | ChangePlan::Drift(_)))
+}
+
+/// Returns the ports whose loss changes.
+pub(super) fn lossy(plan: &Plan) -> BTreeSet<DirectedLink> {
+    changed(plan, |change| matches!(change, ChangePlan::Loss(_)))
+}
+
+/// Returns the ports that have a change of a kind.
+fn changed(plan: &Plan, kind: impl Fn(&ChangePlan) -> bool) -> BTreeSet<DirectedLink> {
     let steps = plan.schedules.iter().flat_map(|schedule| &schedule.steps);
     let changes = steps.flat_map(|step| &step.changes);
-    let moves =
-        changes.filter(|(_, change)| matches!(change, ChangePlan::Delay(_) | ChangePlan::Drift(_)));
-    moves.map(|&(hop, _)| hop).collect()
+    changes.filter(|(_, change)| kind(change)).map(|&(hop, _)| hop).collect()
 }

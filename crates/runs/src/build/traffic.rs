@@ -41,6 +41,7 @@ pub(super) fn datagrams<'p>(
             stream: streams.stream(&format!("traffic/{}/sizes", flow.name)),
             start,
             until: traffic.until,
+            bytes: flow.datagram_bytes,
             data,
             codepoint: traffic.codepoint,
         })

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use optcp_des::Streams;
 use optcp_runs::{Cancel, Data, Engine, Run, RunOptions, Series, Table, run_branches};
 use optcp_scenario::{
-    Diagnostic, Graph, GraphFibre, GraphFibres, GraphLink, Library, LinkRisks, LinkValues, Matrix,
-    Reference, ReferenceResolver, Rows, Scenario, Values,
+    Diagnostic, FlowList, Graph, GraphFibre, GraphFibres, GraphLink, Library, LinkRisks,
+    LinkValues, Matrix, Reference, ReferenceResolver, Rows, Scenario, Values,
 };
 use toml::Value;
 
@@ -101,6 +101,28 @@ impl ReferenceResolver for Atlas {
     /// Returns the values that the file name lists: `1|2|2`.
     fn values(&self, file: &str) -> Result<Values, String> {
         Ok((1..).zip(file.split('|').map(str::to_owned)).collect())
+    }
+
+    /// Returns the flows that the file name lists: `0;A;B;1000;tcp|...` with start in picoseconds and size.
+    fn flows(&self, file: &str) -> Result<FlowList, String> {
+        let mut list = FlowList::default();
+        for (line, row) in (2..).zip(file.split('|')) {
+            let [start, from, to, size, protocol] = row.split(';').collect::<Vec<_>>()[..] else {
+                return Err(format!("row `{row}`"));
+            };
+            let mut index = |name: &str| {
+                list.names.push(name.to_owned());
+                u32::try_from(list.names.len() - 1).expect("few rows")
+            };
+            let (from, to) = (index(from), index(to));
+            list.from.push(from);
+            list.to.push(to);
+            list.lines.push(line);
+            list.starts_ps.push(start.parse().expect("a number"));
+            list.bytes.push(size.parse().expect("a number"));
+            list.udp.push(protocol == "udp");
+        }
+        Ok(list)
     }
 
     /// Returns the rows that the file name lists: `at=1 ms;link=A-B|at=...`.
@@ -322,6 +344,9 @@ fn unwatched(text: &str, seed: u64, full: &Run, cancel: &Cancel) -> Result<(), F
             return failure("counted alone", format!("{} differs", series.name));
         }
         same_counts("watched and not", full, bare)?;
+        if full.ends != bare.ends {
+            return failure("watched and not", "ends");
+        }
     }
     Ok(())
 }
@@ -351,6 +376,7 @@ fn same_but_digest(what: &str, a: &Run, b: &Run) -> Result<(), Failure> {
         ("routing", a.routing == b.routing),
         ("arrived", a.arrived == b.arrived),
         ("cuts", a.path_outages == b.path_outages),
+        ("ends", a.ends == b.ends),
         ("number of series", a.series.len() == b.series.len()),
         ("metrics_sha256", a.metrics_sha256 == b.metrics_sha256),
         ("scenario_sha256", a.scenario_sha256 == b.scenario_sha256),

@@ -184,7 +184,7 @@ fn volume(i: usize, entry: &FlowsEntry, problems: &mut Problems<'_>) -> Option<V
         (Some(schema::Volume::Data(bytes)), None) if bytes.count() > 0 => {
             Some(Volume::Fixed(bytes.count()))
         }
-        (None, Some(sizes)) => size_distribution(i, sizes, problems),
+        (None, Some(sizes)) => size_distribution(place!["flows", i, "sizes"], sizes, problems),
         (None, None) => {
             problems
                 .at(place!["flows", i], "random arrivals need a finite size")
@@ -202,7 +202,11 @@ fn volume(i: usize, entry: &FlowsEntry, problems: &mut Problems<'_>) -> Option<V
 }
 
 /// Returns the distribution of flow sizes.
-fn size_distribution(i: usize, sizes: &SizesTable, problems: &mut Problems<'_>) -> Option<Volume> {
+pub(super) fn size_distribution(
+    place: &[Step<'_>],
+    sizes: &SizesTable,
+    problems: &mut Problems<'_>,
+) -> Option<Volume> {
     let (allowed, needed): (&[&str], &[&str]) = match sizes.kind {
         SizesKind::Exponential => (&["mean"], &["mean"]),
         SizesKind::Pareto => (&["mean", "shape", "largest"], &["mean", "shape", "largest"]),
@@ -210,7 +214,6 @@ fn size_distribution(i: usize, sizes: &SizesTable, problems: &mut Problems<'_>) 
         SizesKind::WebSearch | SizesKind::DataMining | SizesKind::Hadoop => (&["largest"], &[]),
         SizesKind::Points => (&["points", "largest"], &["points"]),
     };
-    let place = place!["flows", i, "sizes"];
     if !keys_fit(place, sizes, allowed, needed, problems) {
         return None;
     }
@@ -225,7 +228,7 @@ fn size_distribution(i: usize, sizes: &SizesTable, problems: &mut Problems<'_>) 
         }
         SizesKind::WebLike => WebLike::new(largest as f64).map(Volume::Web),
         SizesKind::Points => {
-            let points = points(i, sizes, problems)?;
+            let points = points(place, sizes, problems)?;
             Workload::of_points(&points, most).map(Volume::Measured)
         }
         kind => Workload::new(kind, most).map(Volume::Measured),
@@ -254,9 +257,14 @@ fn size_distribution(i: usize, sizes: &SizesTable, problems: &mut Problems<'_>) 
 const MOST_POINTS: usize = 1000;
 
 /// Returns the points of a table as bytes and shares; `None` if they do not form a distribution.
-fn points(i: usize, sizes: &SizesTable, problems: &mut Problems<'_>) -> Option<Vec<(f64, f64)>> {
+fn points(
+    of_table: &[Step<'_>],
+    sizes: &SizesTable,
+    problems: &mut Problems<'_>,
+) -> Option<Vec<(f64, f64)>> {
     let all = sizes.points.as_deref().unwrap_or_default();
-    let place = place!["flows", i, "sizes", "points"];
+    let at = |more: &[Step<'static>]| [of_table, place!["points"], more].concat();
+    let place = &at(&[]);
     let Some(last) = all.last() else {
         problems.at(place, "list without points").label("needs at least one point");
         return None;
@@ -267,7 +275,7 @@ fn points(i: usize, sizes: &SizesTable, problems: &mut Problems<'_>) -> Option<V
     }
     let mut good = true;
     for (j, two) in all.windows(2).enumerate() {
-        let here = place!["flows", i, "sizes", "points", j + 1];
+        let here = &at(place![j + 1]);
         if two[1].size.0 < two[0].size.0 {
             let message = format!("{} after {}", two[1].size.0, two[0].size.0);
             problems.at(here, message).label("sizes must not decrease");
@@ -280,7 +288,7 @@ fn points(i: usize, sizes: &SizesTable, problems: &mut Problems<'_>) -> Option<V
         }
     }
     if good && last.percent.0.total_cmp(&100.0).is_ne() {
-        let place = place!["flows", i, "sizes", "points", all.len() - 1];
+        let place = &at(place![all.len() - 1]);
         problems
             .at(place, format!("the last point has {} %", last.percent.0))
             .label("must be 100 %");

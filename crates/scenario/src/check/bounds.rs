@@ -7,6 +7,9 @@ use crate::tree::Step;
 /// memory.
 pub(super) const MOST: usize = 200_000;
 
+/// Maximum number of flows with a list. A run of so many flows takes about 2.2 GB of memory.
+pub(super) const MOST_LISTED: usize = 1_000_000;
+
 /// Reports names that conflict with the punctuation of paths and labels, or with special folders such as
 /// `..`.
 pub(super) fn check_name(name: &str, place: &[Step<'_>], problems: &mut Problems<'_>) {

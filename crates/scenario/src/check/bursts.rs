@@ -1,8 +1,6 @@
 //! Links over which packets travel in bursts.
 
-use optcp_optical::burst::{
-    Adaptive, Assembly, AssemblyKind, BurstProtection, Hybrid, Size, Timer,
-};
+use optcp_optical::burst::BurstProtection;
 use optcp_optical::switching::BurstCore;
 use optcp_units::Duration;
 
@@ -11,6 +9,7 @@ use crate::problem::Problems;
 use crate::schema::{BurstsEntry, File};
 use crate::tree::{Step, place};
 
+use super::assembly::{Assemblies, assemblies};
 use super::burst_routes::Detours;
 use super::draft::Draft;
 use super::network::Network;
@@ -32,7 +31,7 @@ pub(super) fn bursts(
     }
     for (i, entry) in file.bursts.iter().enumerate() {
         let place = place!["bursts", i, "link"];
-        let assembly = assembly(i, entry, problems);
+        let assembly = assemblies(i, entry, problems);
         let Some(link) = &entry.link else {
             over_fibres(i, entry, assembly, plan, network, problems);
             continue;
@@ -54,7 +53,7 @@ pub(super) fn bursts(
             if let Some(what) = conflict(link, plan, network) {
                 problems.at(place, format!("`{name}` {what}")).label("not possible with bursts");
             }
-            let Some(assembly) = assembly else { continue };
+            let Some(Assemblies { assembly, classes }) = assembly.clone() else { continue };
             let offset = entry.offset.map_or(Duration::ZERO, |offset| offset.0);
             let mut probabilities = probabilities;
             probabilities.rotate_left(direction);
@@ -65,9 +64,11 @@ pub(super) fn bursts(
             }
             let (protection, others) = (BurstProtection::None, Default::default());
             plan.bursts.push(BurstsPlan {
+                entry: i,
                 link,
                 assembly,
                 offset,
+                classes,
                 probabilities,
                 protection,
                 others,
@@ -104,7 +105,7 @@ fn written_probabilities(
 fn over_fibres(
     i: usize,
     entry: &BurstsEntry,
-    assembly: Option<Assembly>,
+    assembly: Option<Assemblies>,
     plan: &mut Draft,
     network: &Network,
     problems: &mut Problems<'_>,
@@ -113,7 +114,7 @@ fn over_fibres(
         let message = "loss probability for bursts over fibres";
         problems.at(&place, message).label("needs `link`; over fibres, contention causes losses");
     }
-    let Some(assembly) = assembly else { return };
+    let Some(Assemblies { assembly, classes }) = assembly else { return };
     let processing = plan.core.map_or(Duration::ZERO, |core| core.processing);
     let own = network.burst_links.iter().filter(|&&(of, _)| of == i);
     let protection = entry.protection.unwrap_or(BurstProtection::None);
@@ -134,7 +135,16 @@ fn over_fibres(
         let others = network.other_routes(link, protection, &mut detours, place, problems);
         let Some(others) = others else { return };
         let probabilities = [0.0; 2];
-        plan.bursts.push(BurstsPlan { link, assembly, offset, probabilities, protection, others });
+        plan.bursts.push(BurstsPlan {
+            entry: i,
+            link,
+            assembly,
+            offset,
+            classes: classes.clone(),
+            probabilities,
+            protection,
+            others,
+        });
     }
     if let Some((least, link)) = short {
         let [from, to] = network.links[link].ends.map(|node| network.name(node));
@@ -149,70 +159,6 @@ fn over_fibres(
     }
 }
 
-/// Returns the assembly if the entry has exactly the keys of its kind.
-fn assembly(i: usize, entry: &BurstsEntry, problems: &mut Problems<'_>) -> Option<Assembly> {
-    let before = problems.found.len();
-    let name = entry.assembly.name();
-    let (timed, sized) = match entry.assembly {
-        AssemblyKind::Timer | AssemblyKind::Adaptive => (true, false),
-        AssemblyKind::Size => (false, true),
-        AssemblyKind::Hybrid => (true, true),
-    };
-    let keys = [
-        ("timer", entry.timer.is_some(), timed, "timer = \"1 ms\""),
-        ("size", entry.size.is_some(), sized, "size = \"64 kB\""),
-    ];
-    for (key, given, wanted, example) in keys {
-        if given && !wanted {
-            let message = format!("assembly `{name}` has no `{key}`");
-            problems.at(place!["bursts", i, key], message);
-        }
-        if wanted && !given {
-            problems
-                .at(place!["bursts", i], format!("assembly `{name}` needs `{key}`"))
-                .help(format!("for example: {example}"));
-        }
-    }
-    let adaptive = entry.assembly == AssemblyKind::Adaptive;
-    for (key, given) in
-        [("least_timer", entry.least_timer.is_some()), ("factor", entry.factor.is_some())]
-    {
-        if given && !adaptive {
-            let message = format!("assembly `{name}` has no `{key}`");
-            problems.at(place!["bursts", i, key], message);
-        }
-    }
-    if entry.factor.is_some_and(|factor| factor.0 == 0) {
-        problems.at(place!["bursts", i, "factor"], "factor is zero").label("must be above zero");
-    }
-    let least = entry.least_timer.map_or(Duration::ZERO, |least| least.0);
-    if entry.timer.is_some_and(|timer| timer.0 < least) {
-        problems
-            .at(place!["bursts", i, "least_timer"], "minimum above the maximum")
-            .label("must not exceed `timer`");
-    }
-    if entry.timer.is_some_and(|timer| timer.0 == Duration::ZERO) {
-        problems.at(place!["bursts", i, "timer"], "timer is zero").label("must be above zero");
-    }
-    if entry.size.is_some_and(|size| size.0.count() == 0) {
-        problems.at(place!["bursts", i, "size"], "burst size is zero").label("must be above zero");
-    }
-    if problems.found.len() > before {
-        return None;
-    }
-    let timer = entry.timer.map(|timer| Timer { period: timer.0 });
-    let size = entry.size.map(|size| Size { threshold: size.0 });
-    Some(match entry.assembly {
-        AssemblyKind::Timer => Assembly::Timer(timer?),
-        AssemblyKind::Adaptive => {
-            let factor = entry.factor.map_or(1, |factor| u64::from(factor.0));
-            Assembly::Adaptive(Adaptive { least, most: timer?, factor })
-        }
-        AssemblyKind::Size => Assembly::Size(size?),
-        AssemblyKind::Hybrid => Assembly::Hybrid(Hybrid { timer: timer?, size: size? }),
-    })
-}
-
 /// Returns the first property of a link that conflicts with burst assembly.
 fn conflict(link: usize, plan: &Draft, network: &Network) -> Option<&'static str> {
     let directions = &network.links[link].directions;
@@ -222,6 +168,7 @@ fn conflict(link: usize, plan: &Draft, network: &Network) -> Option<&'static str
         (directions.iter().any(|port| port.jitter != Spread::ZERO), "has jitter"),
         (network.bundles.iter().any(|bundle| bundle.has(link)), "is in a bundle"),
         (plan.losses.iter().any(|loss| loss.hop.0 == link), "has losses per packet"),
+        (plan.buckets.iter().any(|bucket| bucket.hop.0 == link), "has token buckets"),
         (
             network.links[link].wavelengths.is_none()
                 && plan.failures.iter().any(|failure| failure.link == link),

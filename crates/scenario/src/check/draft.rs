@@ -4,9 +4,9 @@ use optcp_tcp::Config;
 use optcp_units::Time;
 
 use crate::plan::{
-    ArrivalsPlan, BurstsPlan, CorePlan, DrawnPlan, FailurePlan, FlowPlan, ForwardingPlan, LossPlan,
-    MeasurePlan, ObservePlan, OpticalPlan, Plan, ProtectionPlan, RiskPlan, RoutingPlan,
-    SchedulePlan, SwitchPlan, TrafficPlan,
+    ApplicationPlan, ArrivalsPlan, BucketPlan, BurstsPlan, ConnectionPlan, CorePlan, DrawnPlan,
+    FailurePlan, FlowPlan, ForwardingPlan, LossPlan, MeasurePlan, ObservePlan, OpticalPlan, Plan,
+    ProtectionPlan, RiskPlan, RoutingPlan, SchedulePlan, SwitchPlan, TrafficPlan,
 };
 
 use super::network::Network;
@@ -27,11 +27,14 @@ pub(super) struct Draft {
     pub(super) groups: Vec<String>,
     pub(super) classes: Vec<u8>,
     pub(super) flows: Vec<FlowPlan>,
+    pub(super) applications: Vec<ApplicationPlan>,
+    pub(super) connections: Vec<ConnectionPlan>,
     pub(super) arrivals: Vec<ArrivalsPlan>,
     pub(super) drawn: Vec<DrawnPlan>,
     pub(super) traffic: Vec<TrafficPlan>,
     pub(super) tcp: Vec<(String, Config)>,
     pub(super) losses: Vec<LossPlan>,
+    pub(super) buckets: Vec<BucketPlan>,
     pub(super) schedules: Vec<SchedulePlan>,
     pub(super) risks: Vec<RiskPlan>,
     pub(super) failures: Vec<FailurePlan>,
@@ -69,11 +72,14 @@ impl Draft {
             groups: self.groups,
             classes: self.classes,
             flows: self.flows,
+            applications: self.applications,
+            connections: self.connections,
             arrivals: self.arrivals,
             drawn: self.drawn,
             traffic: self.traffic,
             tcp: self.tcp,
             losses: self.losses,
+            buckets: self.buckets,
             failures: self.failures,
             protections: self.protections,
             observe: self.observe,

@@ -50,6 +50,7 @@ pub(super) fn core(
             conversion: table.conversion.unwrap_or(Conversion::Full),
             processing: table.processing.map_or(Duration::ZERO, |processing| processing.0),
             detection: table.detection.map_or(Duration::ZERO, |detection| detection.0),
+            preemption: table.preemption.unwrap_or(false),
             delay_line: table.delay_line.map_or(Duration::ZERO, |length| length.0),
         });
     }

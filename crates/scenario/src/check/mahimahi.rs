@@ -73,6 +73,7 @@ impl Reader<'_, '_> {
             transmitter: Some(Transmitter::Sends),
             state: None,
             ece: None,
+            loss: None,
         };
         let changes = self.changes(&sends, place!["schedules", i]);
         let ports: Vec<DirectedLink> = changes.into_iter().map(|(port, _)| port).collect();

@@ -1,10 +1,14 @@
 //! Conversion of a well-formed file into a plan: names become indices, groups become their members, and
 //! impossible scenarios are rejected. As many problems as possible are reported at once.
 
+mod amounts;
+mod applications;
 mod arrivals;
+mod assembly;
 mod backup_scope;
 mod backups;
 mod bounds;
+mod buckets;
 mod buffers;
 mod bundles;
 mod burst_routes;
@@ -13,14 +17,18 @@ mod circuits;
 mod draft;
 mod failures;
 mod fibres;
+mod flow_names;
 mod flows;
 mod forwarding;
 mod generated;
 mod link_values;
 mod links;
+mod lists;
 mod losses;
 mod mahimahi;
 mod measure;
+mod meshes;
+mod multipath;
 mod network;
 mod observe;
 mod optical;
@@ -31,11 +39,13 @@ mod places;
 mod protection;
 mod protection_keys;
 mod queue_limits;
+mod queue_room;
 mod queues;
 mod risks;
 mod route;
 mod routing;
 mod schedules;
+mod starts;
 mod switch_times;
 mod switches;
 mod tcp;
@@ -95,6 +105,7 @@ pub(crate) fn plan(file: &File, library: &Library, problems: &mut Problems<'_>) 
     optical::scheduled(&plan, &network, problems);
     protection::protections(file, &mut plan, &mut network, problems);
     losses::losses(file, &mut plan, &mut network, problems);
+    buckets::buckets(file, &mut plan, &mut network, problems);
     bursts::bursts(file, &mut plan, &mut network, problems);
     switches::switches(file, &mut plan, &mut network, problems);
     observe::observe(file, &mut plan, &mut network, problems);
@@ -109,7 +120,10 @@ pub(crate) fn plan(file: &File, library: &Library, problems: &mut Problems<'_>) 
 fn early_end(plan: &Draft, problems: &mut Problems<'_>) {
     let place = place!["end_with_flows"];
     let flows = plan.flows.iter().filter(|flow| flow.carries == Carries::Flow);
-    if flows.filter(|flow| flow.size.is_some()).count() == 0 {
+    let has_end = flows.filter(|flow| flow.size.is_some() || flow.application.is_some()).count()
+        > 0
+        || plan.connections.iter().any(|connection| connection.size.is_some());
+    if !has_end {
         problems.at(place, "no flow of finite size").label("needs flows with `size`");
     }
     if !plan.arrivals.is_empty() {

@@ -168,7 +168,7 @@ impl Network {
                         self.chain(i, entry, chain, place!["links", i, "chains", j], problems);
                     }
                 }
-                (None, None, Some(group)) => self.mesh(i, entry, group, problems),
+                (None, None, Some(groups)) => self.mesh(i, entry, groups, problems),
                 _ => {
                     problems
                         .at(place!["links", i], "links without ends")
@@ -233,37 +233,6 @@ impl Network {
             problems.at(place, format!("unknown group `{name}`")).help(help);
         }
         members
-    }
-
-    /// Links all pairs of members of a group.
-    fn mesh(&mut self, i: usize, entry: &LinksEntry, group: &str, problems: &mut Problems<'_>) {
-        let place = place!["links", i, "mesh"];
-        let Some(members) = self.group_named(group, place, problems) else {
-            self.incomplete = true;
-            return;
-        };
-        if let Some(key) = ["name", "count", "members"]
-            .into_iter()
-            .zip([entry.name.is_some(), entry.count.is_some(), entry.members.is_some()])
-            .find_map(|(key, given)| given.then_some(key))
-        {
-            problems
-                .at(place!["links", i, key], format!("`{key}` is not used here"))
-                .label("each pair of members has one link, named after both");
-            self.incomplete = true;
-            return;
-        }
-        if members.len() < 2 {
-            problems.at(place, format!("`{group}` has fewer than two members"));
-            self.incomplete = true;
-        }
-        for (number, &a) in members.iter().enumerate() {
-            for &b in &members[number + 1..] {
-                if !self.add_link(Some(i), entry, [a, b], place, problems) {
-                    return;
-                }
-            }
-        }
     }
 
     fn chain(

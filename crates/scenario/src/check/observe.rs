@@ -17,13 +17,14 @@ use super::network::Network;
 const MOST_VALUES: u64 = 100_000_000;
 
 /// Names in a study's directory that observations must not use, because OpTCP writes them.
-const RESERVED: [&str; 14] = [
+const RESERVED: [&str; 15] = [
     "scalars",
     "runs",
     "switches",
     "reroutes",
     "arrived",
     "cuts",
+    "slowest",
     "cells",
     "parts",
     "study.json",

@@ -99,7 +99,8 @@ pub(super) fn warn_of_weights(
     problems.warn(WarningKind::WeightsUnused, place![section, i, "pairs", key], message);
 }
 
-fn members(
+/// Returns the members of a group, or a node.
+pub(super) fn members(
     name: &str,
     place: &[Step<'_>],
     network: &mut Network,

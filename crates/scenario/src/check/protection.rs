@@ -16,10 +16,10 @@ use super::backup_scope::{BackupScope, ProtectedGroup, avoids, consists_of, name
 use super::backups;
 use super::circuits::{self, Circuits};
 use super::draft::Draft;
-use super::flows::check_queues;
 use super::links as of_links;
 use super::network::Network;
 use super::protection_keys::check_keys;
+use super::queue_room::check_queues;
 use super::route::Route;
 use super::switch_times::{check_commands, check_delays, commands};
 

@@ -28,6 +28,7 @@ pub(super) enum Smaller {
 }
 
 /// Path in the network.
+#[derive(Clone)]
 pub(super) struct Route {
     pub nodes: Vec<usize>,
     pub hops: Vec<DirectedLink>,

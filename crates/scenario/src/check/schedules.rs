@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use optcp_net::Chance;
 use optcp_net::schedule::Drift;
 use optcp_units::{Duration, Time};
 
@@ -9,8 +10,8 @@ use crate::library::Library;
 use crate::plan::{ChangePlan, DirectedLink, SchedulePlan, StepPlan};
 use crate::problem::Problems;
 use crate::schema::{
-    ChangeEntry, DelayCourse, Directions, EceFlag, File, LinkState, ScheduleEntry, ScheduleForm,
-    Transmitter,
+    ChangeEntry, DelayCourse, Directions, EceFlag, File, LinkState, Probability, ScheduleEntry,
+    ScheduleForm, Transmitter,
 };
 use crate::tree::{Step, place};
 
@@ -223,9 +224,9 @@ impl Reader<'_, '_> {
         }
         let nothing = found.is_empty() && self.states.len() == states;
         if nothing && self.problems.found.is_empty() {
-            self.problems
-                .at(place, "change without effect")
-                .label("needs `served`, `rate`, `delay`, `queue`, `transmitter`, `state` or `ece`");
+            self.problems.at(place, "change without effect").label(
+                "needs `served`, `rate`, `delay`, `queue`, `transmitter`, `state`, `ece` or `loss`",
+            );
         }
         found
     }
@@ -259,6 +260,7 @@ impl Reader<'_, '_> {
             ("delay", entry.delay.is_some()),
             ("transmitter", entry.transmitter.is_some()),
             ("state", entry.state.is_some()),
+            ("loss", entry.loss.is_some()),
         ];
         match (&plan_of.voq, &entry.served) {
             (Some(voq), way) => {
@@ -283,6 +285,15 @@ impl Reader<'_, '_> {
                 let state =
                     |state| directions.iter().map(move |&one| ((link, one), entry.at.0, state));
                 self.states.extend(entry.state.into_iter().flat_map(state));
+                if let Some(Probability(loss)) = entry.loss {
+                    if loss > 1.0 {
+                        problems
+                            .at(&at("loss"), format!("probability `{loss}` is above 1"))
+                            .label("must be from 0 to 1");
+                        return Vec::new();
+                    }
+                    found.push(ChangePlan::Loss(Chance::new(loss)));
+                }
             }
         }
         if let Some(queue) = entry.queue {

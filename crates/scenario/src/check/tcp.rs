@@ -2,8 +2,8 @@
 
 use optcp_tcp::acknowledgment::MAX_SACK_BLOCKS;
 use optcp_tcp::config::{
-    AckKind, Config, CongestionKind, Ecn, Measurement, NeedsEcn, Pacing, PathState, RecoveryKind,
-    SlowStartKind,
+    AckKind, Config, CongestionKind, DuplicateAckKind, Ecn, Measurement, NeedsEcn, Pacing,
+    PathState, ReceiverEcn, RecoveryKind, SlowStartKind,
 };
 use optcp_tcp::congestion::external::Hook;
 use optcp_tcp::profile::Profile;
@@ -141,6 +141,12 @@ fn check(name: &str, config: &Config, problems: &mut Problems<'_>) {
             config.controllers.prague.prague_rtt_target == Duration::ZERO,
             "use `prague_rtt_scaling = \"unscaled\"`",
         ),
+        (
+            "nscc_base_rtt",
+            config.controllers.nscc.nscc_base_rtt == Duration::ZERO,
+            "the target delay would be zero",
+        ),
+        ("nscc_bdp", config.controllers.nscc.nscc_bdp == Bytes::ZERO, "the window would be zero"),
         ("retcp_jump", config.controllers.retcp.retcp_jump == 0, "the window would be zero"),
         ("timestamp_tick", config.timestamp_tick == Duration::ZERO, "the clock would not advance"),
         ("sack_blocks", config.sack_blocks == 0, "an ACK could report nothing"),
@@ -193,8 +199,13 @@ fn check(name: &str, config: &Config, problems: &mut Problems<'_>) {
     check_measures(name, config, problems);
     check_path_state(name, config, problems);
     check_ecn(name, config, problems);
+    check_quic(name, config, problems);
     let every_ack = config.measurement == Measurement::EveryAck;
-    let measured = config.timestamps || (every_ack && config.recovery == RecoveryKind::Sack);
+    let measured = match config.recovery {
+        RecoveryKind::Quic => true,
+        RecoveryKind::Sack => config.timestamps || every_ack,
+        _ => config.timestamps,
+    };
     if config.slow_start != SlowStartKind::Standard && !measured {
         let message = format!(
             "`slow_start` ({}) needs `measurement = \"every-ack\"` with `recovery = \"sack\"`, or \
@@ -217,11 +228,14 @@ fn check(name: &str, config: &Config, problems: &mut Problems<'_>) {
 /// congestion control that computes a rate.
 fn check_measures(name: &str, config: &Config, problems: &mut Problems<'_>) {
     let kind = config.congestion;
-    if kind.wants_rates() && config.recovery != RecoveryKind::Sack {
-        let message = format!("`congestion = \"{}\"` needs `recovery = \"sack\"`", kind.name());
+    if kind.wants_rates() && !matches!(config.recovery, RecoveryKind::Sack | RecoveryKind::Quic) {
+        let message = format!(
+            "`congestion = \"{}\"` needs `recovery = \"sack\"` or `recovery = \"quic\"`",
+            kind.name()
+        );
         problems
             .at(place!["tcp", name, "congestion"], message)
-            .label("it uses the delivered data, which only SACK reports during loss recovery");
+            .label("it uses the delivered data, which only these report during loss recovery");
     }
     if kind.wants_delays() && !config.timestamps {
         let message = format!("`congestion = \"{}\"` needs `timestamps = true`", kind.name());
@@ -270,6 +284,57 @@ fn check_path_state(name: &str, config: &Config, problems: &mut Problems<'_>) {
     }
 }
 
+/// Reports parameters of TCP that have no meaning in QUIC.
+fn check_quic(name: &str, config: &Config, problems: &mut Problems<'_>) {
+    if config.recovery != RecoveryKind::Quic {
+        return;
+    }
+    let counts = config.ecn == Ecn::Accurate;
+    let suppresses = config.duplicate_acks != DuplicateAckKind::Every;
+    let wanted = [
+        ("timestamps", config.timestamps, "`timestamps = false`", "packet numbers replace them"),
+        (
+            "ecn",
+            matches!(config.ecn, Ecn::Rfc3168 | Ecn::Dctcp),
+            "`ecn = \"accurate\"` or `ecn = \"off\"`",
+            "its ACKs count marked packets (RFC 9000 section 19.3.2)",
+        ),
+        (
+            "receiver_ecn",
+            counts && matches!(config.receiver_ecn, ReceiverEcn::Rfc3168 | ReceiverEcn::Dctcp),
+            "`receiver_ecn = \"as-asked\"` or `receiver_ecn = \"off\"`",
+            "its receiver counts marked packets, or reports nothing",
+        ),
+        (
+            "duplicate_acks",
+            suppresses,
+            "`duplicate_acks = \"every\"`",
+            "it has no duplicate ACKs, which could be suppressed",
+        ),
+        (
+            "ack",
+            config.ack == AckKind::Linux,
+            "`ack = \"delayed\"` or `ack = \"every-packet\"`",
+            "Linux delays only TCP's ACKs in its way",
+        ),
+    ];
+    for (field, conflicts, needed, why) in wanted {
+        if conflicts {
+            let message = format!("`recovery = \"quic\"` needs {needed}");
+            problems.at(place!["tcp", name, field], message).label(why);
+        }
+    }
+    let kind = config.congestion;
+    if matches!(kind.needs_ecn(), NeedsEcn::Any | NeedsEcn::Accurate) {
+        let message =
+            "`recovery = \"quic\"` needs a congestion control that treats a mark like a loss";
+        problems.at(place!["tcp", name, "congestion"], message.to_owned()).label(format!(
+            "the reaction of `{}` to the share of marked packets is modelled for TCP only",
+            kind.name()
+        ));
+    }
+}
+
 /// Maximum `dctcp_shift_g`: one window changes alpha by its smallest step.
 const LARGEST_SHIFT: u8 = 10;
 /// Maximum `retcp_jump`.
@@ -281,6 +346,8 @@ const LARGEST_ALPHA: u16 = 1024;
 fn check_ecn(name: &str, config: &Config, problems: &mut Problems<'_>) {
     let kind = config.congestion;
     let (expected, why) = match kind.needs_ecn() {
+        // `check_quic` reports these, also without ECN.
+        NeedsEcn::Any | NeedsEcn::Accurate if config.recovery == RecoveryKind::Quic => ("", ""),
         NeedsEcn::Any if config.ecn == Ecn::Off => (
             "`ecn = \"dctcp\"`, or `\"rfc3168\"` or `\"accurate\"`",
             "it uses the share of marked segments, and no packet would be ECN-capable",
@@ -332,7 +399,7 @@ fn check_ecn(name: &str, config: &Config, problems: &mut Problems<'_>) {
 
 /// Returns the index of a table, or of a profile that a flow uses directly.
 pub(super) fn find(
-    i: usize,
+    (section, i): (&'static str, usize),
     name: Option<&str>,
     plan: &mut Draft,
     problems: &mut Problems<'_>,
@@ -352,7 +419,7 @@ pub(super) fn find(
         suggestion(name, "TCP tables and profiles", names)
     });
     problems
-        .at(place!["flows", i, "tcp"], format!("unknown TCP table or profile `{name}`"))
+        .at(place![section, i, "tcp"], format!("unknown TCP table or profile `{name}`"))
         .label("neither in [tcp] nor a profile")
         .help(help);
     None

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use optcp_routing::Routes;
 use optcp_traffic::{
-    ExponentialSize, FractalRenewal, FractionalNoise, NoiseError, PacketRate, PacketSize,
-    ProcessKind, RenewalShape, SizesKind,
+    DATAGRAM_HEADERS, ExponentialSize, FractalRenewal, FractionalNoise, NoiseError, PacketRate,
+    PacketSize, ProcessKind, RenewalShape, SizesKind,
 };
 use optcp_units::{Codepoint, Duration, Time};
 
@@ -16,15 +16,15 @@ use crate::schema::{CodepointKind, File, Pace, SizesTable, TrafficEntry};
 use crate::tree::place;
 
 use super::arrivals::keys_fit;
-use super::bounds::{MOST, check_name};
+use super::bounds::{MOST, MOST_LISTED, check_name};
 use super::draft::Draft;
-use super::flows::{check_room, varying};
+use super::flow_names::varying;
 use super::network::{Network, checked};
+use super::queue_room::check_room;
+use super::route::Route;
 use super::ways::{self, Way, Ways};
-use super::{pairs, queues};
+use super::{lists, pairs, queues};
 
-/// Headers of UDP (RFC 768) and IPv4 (RFC 791), in bytes.
-const HEADERS: u64 = 28;
 /// Maximum packet size of Ethernet, in bytes.
 const LARGEST: u64 = 1500;
 
@@ -46,6 +46,16 @@ pub(super) fn traffic(
         let group = plan.groups.len();
         plan.groups.push(entry.group.clone());
         plan.classes.push(queues::class(entry.class, place!["traffic", i, "class"], problems));
+        let listed = match &entry.list {
+            None => None,
+            Some(name) => {
+                check_amounts(i, entry, problems);
+                let name = (i, name.as_str());
+                let listed = lists::sources(file, name, plan.stop, library, network, problems);
+                let Some(listed) = listed else { continue };
+                Some(listed)
+            }
+        };
         let way = Way {
             at: ("traffic", i),
             group: &entry.group,
@@ -57,6 +67,7 @@ pub(super) fn traffic(
             from: &entry.from,
             to: &entry.to,
             pairs: &entry.pairs,
+            given: listed.as_ref().map(|listed| &listed.ends[..]),
             per_source: 1,
         };
         let found = ways::ways(&way, plan, network, shortest, library, problems);
@@ -103,8 +114,9 @@ pub(super) fn traffic(
                 );
             continue;
         }
-        if routes.len().saturating_add(plan.flows.len()) > MOST {
-            problems.at(place!["traffic", i], format!("more than {MOST} flows"));
+        let limit = if listed.is_some() { MOST_LISTED } else { MOST };
+        if routes.len().saturating_add(plan.flows.len()) > limit {
+            problems.at(place!["traffic", i], format!("more than {limit} flows"));
             return;
         }
         let carries = Carries::Datagrams(plan.traffic.len());
@@ -112,10 +124,17 @@ pub(super) fn traffic(
         plan.traffic.push(TrafficPlan { group, process, rate, sizes, until, codepoint });
         let varying = varying(&routes);
         let mut numbers: BTreeMap<String, usize> = BTreeMap::new();
-        for route in routes {
-            let hops = if routed { network.all_hops() } else { network.every_port(&route) };
-            let packets = [(0, u64::from(largest), "datagram")];
-            check_room(&entry.group, &packets, &hops, network, problems);
+        let mut checked: Option<Route> = None;
+        for (row, route) in routes.into_iter().enumerate() {
+            // Lists have many sources per route, and routed packets may use every link.
+            let is_checked = |one: &Route| routed || one.hops == route.hops;
+            if !checked.as_ref().is_some_and(is_checked) {
+                let hops = if routed { network.all_hops() } else { network.every_port(&route) };
+                let packets = [(0, u64::from(largest), "datagram")];
+                check_room(&entry.group, &packets, &hops, network, problems);
+                checked = Some(route.clone());
+            }
+            let listed = listed.as_ref().map(|listed| &listed.amounts[row]);
             let member = match by_pair {
                 true => network.pair_name(&route.nodes),
                 false => network.name(route.nodes[varying]).to_owned(),
@@ -123,7 +142,7 @@ pub(super) fn traffic(
             // Number of a source whose pair occurs repeatedly.
             let number = numbers.entry(member.clone()).or_default();
             let name = match *number {
-                0 => format!("{}/{member}", entry.group),
+                0 if listed.is_none() => format!("{}/{member}", entry.group),
                 _ => format!("{}/{member}/{number}", entry.group),
             };
             *number += 1;
@@ -136,13 +155,35 @@ pub(super) fn traffic(
                 hops: route.hops,
                 bundles: route.bundles,
                 routed,
-                start: start.clone(),
+                start: listed.map_or(&start, |(start, _)| start).clone(),
                 size: None,
+                datagram_bytes: listed.map(|&(_, bytes)| bytes),
                 writes: Vec::new(),
                 tcp: None,
                 carries,
+                application: None,
             });
         }
+    }
+}
+
+/// Reports packets and processes of sources that cannot send a given amount of data.
+fn check_amounts(i: usize, entry: &TrafficEntry, problems: &mut Problems<'_>) {
+    if !matches!(entry.process, ProcessKind::Constant | ProcessKind::Poisson) {
+        let message = format!("process `{}` with `list`", entry.process.name());
+        problems.at(place!["traffic", i, "process"], message).label("`constant` or `poisson`");
+    }
+    let headers = u64::from(DATAGRAM_HEADERS);
+    if entry.size.is_some_and(|size| size.0.count() <= headers) {
+        problems
+            .at(place!["traffic", i, "size"], "packets without data with `list`")
+            .label(format!("must be above {headers} B, the headers of UDP and IPv4"));
+    }
+    let smallest = entry.sizes.as_ref().and_then(|sizes| sizes.smallest);
+    if smallest.is_some_and(|size| size.0.count() < headers) {
+        problems
+            .at(place!["traffic", i, "sizes", "smallest"], "packets without headers with `list`")
+            .label(format!("at least {headers} B, the headers of UDP and IPv4"));
     }
 }
 
@@ -236,7 +277,8 @@ fn size_distribution(
     let bytes = |size: Option<crate::schema::Size>, default| {
         u16::try_from(size.map_or(default, |size| size.0.count())).ok()
     };
-    let (smallest, largest) = (bytes(sizes.smallest, HEADERS), bytes(sizes.largest, LARGEST));
+    let headers = u64::from(DATAGRAM_HEADERS);
+    let (smallest, largest) = (bytes(sizes.smallest, headers), bytes(sizes.largest, LARGEST));
     let found =
         bytes(sizes.mean, 0).zip(smallest).zip(largest).and_then(|((mean, least), most)| {
             let sizes = ExponentialSize::new(mean, least, most).filter(|_| least > 0)?;

@@ -30,6 +30,8 @@ pub(super) struct Way<'e> {
     pub from: &'e Option<String>,
     pub to: &'e Option<String>,
     pub pairs: &'e Option<PairsTable>,
+    /// Instead of these keys: pairs of nodes.
+    pub given: Option<&'e [[usize; 2]]>,
     /// Number of flows per path.
     pub per_source: usize,
 }
@@ -85,7 +87,21 @@ pub(super) fn ways(
             problems.at(&at(key), format!("`{key}` is not used here")).label(label);
         }
     }
+    let is_routed = |key: &'static str, problems: &mut Problems<'_>| {
+        let unclear = chosen.is_none() && plan.routing.is_none() && plan.forwarding.is_none();
+        if unclear {
+            problems.at(&at(key), format!("{what} without a `path` need routing")).help(
+                "write path = \"shortest\", the `path`, or a table `[routing]` or `[forwarding]`"
+                    .to_owned(),
+            );
+        }
+        !unclear
+    };
     let ends = match (way.path, way.between, (way.from, way.to), way.pairs) {
+        _ if way.given.is_some() => {
+            let given = way.given.filter(|_| is_routed("group", problems))?;
+            Pairs { ends: given.to_vec(), weights: Vec::new() }
+        }
         (Some(ListOr::List(path)), None, (None, None), None) => {
             let routes = network.routes(path, &at("path"), problems)?;
             return Some(Ways::of(routes, way.per_source));
@@ -99,16 +115,7 @@ pub(super) fn ways(
         }
         (None | Some(ListOr::Found(_)), None, (Some(_), Some(_)), None)
         | (None | Some(ListOr::Found(_)), None, (None, None), Some(_)) => {
-            let key = if way.pairs.is_some() { "pairs" } else { "from" };
-            if chosen.is_none() && plan.routing.is_none() && plan.forwarding.is_none() {
-                problems
-                    .at(
-                        &at(key),
-                        format!("{what} without a `path` need routing"),
-                    )
-                    .help(
-                        "write path = \"shortest\", the `path`, or a table `[routing]` or `[forwarding]`".to_owned(),
-                    );
+            if !is_routed(if way.pairs.is_some() { "pairs" } else { "from" }, problems) {
                 return None;
             }
             match (way.pairs, way.from, way.to) {
@@ -130,7 +137,11 @@ pub(super) fn ways(
     if network.incomplete {
         return None;
     }
-    let place = at(if way.pairs.is_some() { "pairs" } else { "to" });
+    let place = at(match (way.given, way.pairs) {
+        (Some(_), _) => "group",
+        (None, Some(_)) => "pairs",
+        (None, None) => "to",
+    });
     let drawn = drawn_once(way, ends);
     let ends = drawn.pairs;
     let each_run = drawn.count;
@@ -143,7 +154,7 @@ pub(super) fn ways(
         return None;
     }
     let mut ways = Ways {
-        by_pair: way.pairs.is_some(),
+        by_pair: way.pairs.is_some() || way.given.is_some(),
         routed: chosen.is_none(),
         weights: Vec::new(),
         drawn: each_run,

@@ -1,10 +1,12 @@
 //! Flows, sources and their routes in the plan.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use optcp_des::Spread;
 use optcp_routing::DirectedLink;
-use optcp_traffic::{PacketRate, PacketSize, RenewalShape, Volume};
+use optcp_tcp::multipath::MultipathConfig;
+use optcp_traffic::{Application, PacketRate, PacketSize, RenewalShape, Volume};
 use optcp_units::{Codepoint, Duration, Time};
 
 /// Flows with random arrivals.
@@ -22,6 +24,17 @@ pub struct ArrivalsPlan {
     pub volume: Volume,
     /// Relative probability of each route; empty if all are equal.
     pub weights: Vec<u64>,
+}
+
+/// Application of a group of flows.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ApplicationPlan {
+    /// Group of the data, as an index.
+    pub group: usize,
+    /// Start time.
+    pub start: Spread,
+    /// Application between nodes, which it has as indices.
+    pub application: Application,
 }
 
 /// Flows whose pairs of nodes are drawn per run.
@@ -88,6 +101,23 @@ pub enum ProcessPlan {
     },
 }
 
+/// Connection over several subflows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ConnectionPlan {
+    /// Unique name, like names of flows.
+    pub name: String,
+    /// Group, as an index. Each subflow has a separate group.
+    pub group: usize,
+    /// Subflows: consecutive flows with equal parameters.
+    pub subflows: Range<usize>,
+    /// Parameters.
+    pub config: MultipathConfig,
+    /// Number of segments; `None` for unlimited.
+    pub size: Option<u32>,
+    /// Later writes, included in `size`: delay after the start, and number of segments.
+    pub writes: Vec<(Duration, u32)>,
+}
+
 /// Type of traffic on a route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Carries {
@@ -108,7 +138,7 @@ pub struct FlowPlan {
     pub name: String,
     /// Group, as an index.
     pub group: usize,
-    /// Entry of `[[flows]]` or `[[traffic]]`.
+    /// Entry of `[[flows]]`, `[[applications]]` or `[[traffic]]`.
     pub entry: usize,
     /// Identifier of a flow that is switched separately. Flows of a group without one share their label
     /// entries.
@@ -125,10 +155,32 @@ pub struct FlowPlan {
     pub start: Spread,
     /// Number of segments; `None` for unlimited.
     pub size: Option<u32>,
+    /// Data of a source of datagrams, without headers; `None` for unlimited.
+    pub datagram_bytes: Option<u64>,
     /// Later writes, included in `size`: delay after the start, and number of segments.
     pub writes: Vec<(Duration, u32)>,
     /// TCP table, as an index; `None` for datagrams.
     pub tcp: Option<usize>,
     /// Type of traffic.
     pub carries: Carries,
+    /// Application whose data it carries, as an index into [`Plan::applications`], and number of its connection.
+    pub application: Option<(usize, u32)>,
+}
+
+impl FlowPlan {
+    /// Returns whether it carries TCP flows of finite size, without applications and subflows of connections.
+    pub(crate) fn is_finite(&self) -> bool {
+        let is_tcp = !matches!(self.carries, Carries::Datagrams(_));
+        let arrives = matches!(self.carries, Carries::Arrivals(_));
+        is_tcp && self.application.is_none() && (self.size.is_some() || arrives)
+    }
+
+    /// Returns the section of the file that contains its entry.
+    pub(crate) const fn section(&self) -> &'static str {
+        match (self.application, self.carries) {
+            (Some(_), _) => "applications",
+            (None, Carries::Datagrams(_)) => "traffic",
+            (None, _) => "flows",
+        }
+    }
 }

@@ -1,5 +1,6 @@
 //! Checked and expanded scenario, with indices instead of names and with unit types.
 
+mod buckets;
 mod faults;
 mod flows;
 mod forwarding;
@@ -7,19 +8,25 @@ mod observe;
 mod optical;
 mod planned;
 
-use optcp_net::{Discipline, Hashing, QueueKind};
+use std::collections::BTreeSet;
+
+use optcp_net::{CLASSES, Discipline, Hashing, QueueKind};
 use optcp_optical::bundle::Selection;
-use optcp_optical::burst::{Assembly, BurstProtection};
+use optcp_optical::burst::{Assembly, BurstClass, BurstProtection};
 use optcp_optical::switching::{Conversion, Scheduling};
 use optcp_routing::{Converge, Forwarding, Mechanism, Protect, TunnelTtl};
 use optcp_tcp::config::Config;
 use optcp_units::{Bytes, Duration, Rate, Time};
 
+pub use buckets::{BucketEffect, BucketPlan};
 pub use faults::{
     CapacityKind, DetectionPlan, FailurePlan, LinkWay, Loses, LossPlan, ProtectionPlan, RiskPlan,
     Way,
 };
-pub use flows::{ArrivalsPlan, Carries, DrawnPlan, FlowPlan, ProcessPlan, TrafficPlan};
+pub use flows::{
+    ApplicationPlan, ArrivalsPlan, Carries, ConnectionPlan, DrawnPlan, FlowPlan, ProcessPlan,
+    TrafficPlan,
+};
 pub use forwarding::{ForwardingPlan, ForwardingStep};
 pub use observe::{MeasurePlan, ObserveKind, ObservePlan};
 pub use optcp_des::{Shape, Spread};
@@ -107,6 +114,10 @@ pub struct Plan {
     /// Flows by entry and member, then the routes of drawn pairs, of random arrivals, and of datagram
     /// sources.
     pub flows: Vec<FlowPlan>,
+    /// Applications, in the order of the file.
+    pub applications: Vec<ApplicationPlan>,
+    /// Connections over several flows, in the order of the file.
+    pub connections: Vec<ConnectionPlan>,
     /// Flows with random arrivals, in the order of the file.
     pub arrivals: Vec<ArrivalsPlan>,
     /// Flows whose pairs are drawn per run, in the order of the file.
@@ -117,6 +128,8 @@ pub struct Plan {
     pub tcp: Vec<(String, Config)>,
     /// Losses, in the order of the file.
     pub losses: Vec<LossPlan>,
+    /// Token buckets, in the order of the file.
+    pub buckets: Vec<BucketPlan>,
     /// Failures, in the order of the file.
     pub failures: Vec<FailurePlan>,
     /// Protections, in the order of the file.
@@ -173,6 +186,8 @@ pub struct CorePlan {
     pub detection: Duration,
     /// Delay of the delay line in each switch.
     pub delay_line: Duration,
+    /// Whether bursts take wavelengths from lower classes.
+    pub preemption: bool,
 }
 
 /// Bundle of parallel links that routing treats as one link, in both directions.
@@ -231,15 +246,28 @@ pub struct SwitchPlan {
     pub queue: QueueLimit,
 }
 
+/// Separate bursts for each traffic class.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BurstClassesPlan {
+    /// Treatment of each class.
+    pub each: [BurstClass; CLASSES],
+    /// Classes in the order of the file.
+    pub listed: Vec<u8>,
+}
+
 /// Link over which packets travel in bursts, in both directions.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BurstsPlan {
+    /// Entry of `[[bursts]]`, for messages.
+    pub entry: usize,
     /// Link, as an index.
     pub link: usize,
     /// Burst assembly.
     pub assembly: Assembly,
     /// Time between a control packet and its burst.
     pub offset: Duration,
+    /// Treatment of traffic classes; `None` if all classes share bursts.
+    pub classes: Option<BurstClassesPlan>,
     /// Loss probability of a burst per direction, from 0 to 1; 0 on routes over fibres.
     pub probabilities: [f64; 2],
     /// Protection against failures of fibres.
@@ -336,6 +364,14 @@ impl Plan {
     /// Returns the maximum RTT of a full segment of a flow and its ACK without queueing.
     pub(crate) fn round_trip(&self, flow: &FlowPlan) -> Duration {
         round_trip(&self.links, flow.tcp.map(|tcp| &self.tcp[tcp].1), &flow.hops)
+    }
+
+    /// Returns the groups with flows of finite size, which have completion times.
+    #[must_use]
+    pub fn finite_groups(&self) -> BTreeSet<usize> {
+        let flows = self.flows.iter().filter(|flow| flow.is_finite()).map(|flow| flow.group);
+        let finite = self.connections.iter().filter(|connection| connection.size.is_some());
+        flows.chain(finite.map(|connection| connection.group)).collect()
     }
 
     /// Returns whether the optical layer may end a failure before its repair.

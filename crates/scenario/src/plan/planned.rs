@@ -1,5 +1,6 @@
 //! Virtual output queues and schedules in the plan.
 
+use optcp_net::Chance;
 use optcp_net::schedule::Drift;
 use optcp_routing::DirectedLink;
 use optcp_units::{Duration, Rate, Time};
@@ -86,4 +87,6 @@ pub enum ChangePlan {
     Sends(bool),
     /// `true`: the ECE flag is set in arriving TCP packets.
     Ece(bool),
+    /// Probability with which arriving packets are lost.
+    Loss(Chance),
 }

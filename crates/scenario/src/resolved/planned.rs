@@ -56,6 +56,7 @@ pub(super) fn schedule(plan: &Plan, schedule: &SchedulePlan) -> String {
                 let flag = if sets { EceFlag::Set } else { EceFlag::Kept };
                 value["ece"] = json!(flag.name());
             }
+            (ChangePlan::Loss(chance), _) => value["loss"] = json!(chance.probability()),
         }
         value
     };

@@ -22,6 +22,8 @@ pub(crate) struct CoreTable {
     pub detection: Option<Span>,
     /// Delay of the fibre delay line in each switch, for deflected bursts. Default: `0 s`.
     pub delay_line: Option<Span>,
+    /// `true`: a burst without a free wavelength takes one from bursts of lower classes. Default: `false`.
+    pub preemption: Option<bool>,
 }
 
 /// Burst assembly between edge nodes, in both directions.
@@ -48,6 +50,10 @@ pub(crate) struct BurstsEntry {
     /// Time between a control packet and its burst. Default: the minimum for the switches of the route; `0 s`
     /// on a `link`.
     pub offset: Option<Span>,
+    /// Treatment of traffic classes. With any entry, each class has separate bursts; classes without an entry use the
+    /// values above. Default: all classes share bursts.
+    #[serde(default)]
+    pub classes: Vec<BurstClassEntry>,
     /// With `path` or `between`: protection against failures of fibres. Default: `none`.
     pub protection: Option<BurstProtection>,
     /// With `link`: probability that a burst is lost with all its packets. Default: 0.
@@ -55,6 +61,20 @@ pub(crate) struct BurstsEntry {
     /// With `link`: differences in the direction from its second node to its first.
     #[serde(default)]
     pub reverse: ReverseBursts,
+}
+
+/// Bursts of a traffic class.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct BurstClassEntry {
+    /// Traffic class, from 0 to 7. The highest class has priority.
+    pub class: Count,
+    /// Except for `size`: `timer` of the class. Default: `timer` of the entry.
+    pub timer: Option<Span>,
+    /// For `size` and `hybrid`: `size` of the class. Default: `size` of the entry.
+    pub size: Option<Size>,
+    /// Time in addition to `offset`. Default: `0 s`.
+    pub extra_offset: Option<Span>,
 }
 
 /// Burst properties of the second direction that differ from the first.

@@ -1,5 +1,6 @@
 //! `[[flows]]`: TCP flows, their end points and paths.
 
+use optcp_tcp::multipath::SchedulerKind;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -80,11 +81,16 @@ pub(crate) struct FlowsEntry {
     pub to: Option<String>,
     /// Instead of `from` and `to`: pairs of nodes.
     pub pairs: Option<PairsTable>,
+    /// Instead of `from`, `to` and `size`: CSV or Parquet file, relative to the scenario, with one flow per row. Its
+    /// columns are `time`, `from`, `to` and `bytes`.
+    pub list: Option<String>,
+    /// Instead of `path`, or with `from` and `to`: subflows of each flow (Multipath TCP).
+    pub multipath: Option<MultipathTable>,
     /// Number of flows per source. Default: 1.
     pub per_source: Option<Count>,
     /// Table of `[tcp]` or profile. Default: `rfc`.
     pub tcp: Option<String>,
-    /// Traffic class, from 0 to 7, for the queues `priority` and `drr`. Default: 0.
+    /// Traffic class, from 0 to 7, for the queues `priority` and `drr`, and for bursts with `classes`. Default: 0.
     pub class: Option<Count>,
     /// Start time, drawn per flow. Default: `0 s`.
     pub start: Option<Delay>,
@@ -101,6 +107,20 @@ pub(crate) struct FlowsEntry {
     pub load: Option<Real>,
     /// With `arrivals`: end of arrivals. Default: the end of the run.
     pub until: Option<Span>,
+}
+
+/// Subflows of a connection (Multipath TCP, RFC 8684).
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct MultipathTable {
+    /// Path of each subflow: nodes from source to destination, as in `path`. Default: with `from` and `to`, the two
+    /// link-disjoint paths of minimum total cost.
+    pub paths: Option<Vec<Vec<String>>>,
+    /// Choice of the subflow that sends new data. Default: `min-rtt`.
+    pub scheduler: Option<SchedulerKind>,
+    /// `true`: a subflow that the receive window blocks sends the oldest outstanding data of others, whose windows are
+    /// halved. Default: `false`.
+    pub opportunistic_retransmission: Option<bool>,
 }
 
 /// Write of an application.

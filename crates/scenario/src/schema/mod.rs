@@ -1,5 +1,7 @@
 //! Types of the keys in a scenario file. The JSON Schema is generated from them.
 
+mod application;
+mod bucket;
 mod bundle;
 mod burst;
 mod congestion;
@@ -23,9 +25,11 @@ use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
+pub(crate) use application::ApplicationEntry;
+pub(crate) use bucket::BucketEntry;
 pub(crate) use bundle::BundleEntry;
 pub(crate) use burst::{BurstsEntry, CoreTable};
-pub(crate) use flows::{Chosen, FlowsEntry, Metric, PairsTable, Weights};
+pub(crate) use flows::{Chosen, FlowsEntry, Metric, MultipathTable, PairsTable, Weights};
 pub(crate) use list_or::ListOr;
 pub(crate) use optical::{FoundLightpath, OpticalTable};
 pub(crate) use planned::{
@@ -130,6 +134,9 @@ sections! {
         /// TCP flows.
         #[schemars(default)]
         flows: Vec<FlowsEntry>,
+        /// Applications on hosts that react to received data.
+        #[schemars(default)]
+        applications: Vec<ApplicationEntry>,
         /// Sources of datagrams.
         #[schemars(default)]
         traffic: Vec<TrafficEntry>,
@@ -148,6 +155,9 @@ sections! {
         /// Packet losses on links.
         #[schemars(default)]
         losses: Vec<LossesEntry>,
+        /// Token buckets of links: policers, markers and shapers.
+        #[schemars(default)]
+        buckets: Vec<BucketEntry>,
         /// Series to record.
         #[schemars(default)]
         observe: Vec<ObserveEntry>,
@@ -167,6 +177,10 @@ impl File {
         let backup = |entry: &ProtectionEntry| matches!(entry.backup, ListOr::Found(_));
         self.flows.iter().any(|entry| found(&entry.path))
             || self.traffic.iter().any(|entry| found(&entry.path))
+            || self
+                .applications
+                .iter()
+                .any(|entry| entry.path.is_some_and(|path| path != Chosen::Routed))
             || self.protection.iter().any(backup)
     }
 }
@@ -209,8 +223,9 @@ pub(crate) struct LinksEntry {
     pub chain: Option<Vec<String>>,
     /// Several chains.
     pub chains: Option<Vec<Vec<String>>>,
-    /// Instead of chains: group whose members are linked in pairs, each with each.
-    pub mesh: Option<String>,
+    /// Instead of chains: group whose members are linked in pairs, each with each. Or two groups: each member of the first
+    /// is linked to each of the second.
+    pub mesh: Option<ListOr<String>>,
     /// Assignment of members when a larger group meets a smaller one. Default: `in-blocks`.
     pub members: Option<MembersKind>,
     /// Name of the link, which distinguishes parallel links.
@@ -301,11 +316,11 @@ pub(crate) struct ObserveEntry {
     pub name: String,
     /// Kind of the series.
     pub kind: ObserveKind,
-    /// For `goodput`, `tcp`, `packets`, `completions`, `bursts`, `segments-per-burst`, `reordering`,
+    /// For `goodput`, `tcp`, `packets`, `completions`, `operations`, `bursts`, `segments-per-burst`, `reordering`,
     /// `outages`: groups of flows. For `datagrams`, `packets`: groups of sources. Default: all.
     pub groups: Option<Vec<String>>,
-    /// For `load`, `queue`, `sojourn`, `transit`, `drops`, `marks` and `ports`: links. For `bursts` and
-    /// `segments-per-burst`: links that carry bursts. For `fibres`: fibres. Default: all. For `packets`: links
+    /// For `load`, `queue`, `sojourn`, `transit`, `drops`, `marks` and `ports`: links. For `bursts`, `burst-classes`
+    /// and `segments-per-burst`: links that carry bursts. For `fibres`: fibres. Default: all. For `packets`: links
     /// whose queueing and transmission are listed. Default: none.
     pub links: Option<Vec<LinkRef>>,
     /// For `goodput`, `load`, `queue`, `sojourn`, `transit`, `ports`, `datagrams` and `fibres`: length of an

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::queue::QueueEntry;
-use super::values::{Count, LinkRef, Queue, Span, Speed};
+use super::values::{Count, LinkRef, Probability, Queue, Span, Speed};
 
 /// Virtual output queue (VOQ) in each direction between two nodes. It is served over one of several paths at
 /// a time, or over none.
@@ -191,4 +191,6 @@ pub(crate) struct ChangeEntry {
     pub state: Option<LinkState>,
     /// Treatment of the ECE flag in TCP packets that arrive after the change.
     pub ece: Option<EceFlag>,
+    /// Probability from 0 to 1 with which packets that arrive after the change are lost, before the queue.
+    pub loss: Option<Probability>,
 }

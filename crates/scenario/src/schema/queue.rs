@@ -104,8 +104,12 @@ queue_table! {
     min_packets: Count => |count| Setting::Count(count.0);
     /// For `dualpi2`: share of the C queue when both queues have packets.
     classic_share: Real => |number| Setting::Number(number.0);
-    /// For `step`: queue length above which arriving packets are marked.
+    /// For `step`: queue length above which arriving packets are marked. For `trim`: capacity for packets other than ACKs
+    /// and headers.
     threshold: Queue => |length| Setting::Length(length.0.into());
+    /// For `trim`: number of packets other than ACKs and headers above which these packets are marked. Default:
+    /// `unlimited`.
+    mark_threshold: Queue => |length| Setting::Length(length.0.into());
     /// For `step`. `true`: packets that are not ECN-capable are dropped instead.
     drops_others: bool => Setting::Flag;
 }

@@ -4,8 +4,8 @@ use optcp_tcp::config::{
     AckCounting, AckKind, AfterTimeout, Backoff, Config, CongestionKind, CubicVersion, DctcpLoss,
     DuplicateAckKind, Ecn, EctPackets, Expiry, FirstLoss, Halving, Increase, LossDetectionKind,
     Measurement, NewRenoTimer, Pacing, PartialAck, PathState, PragueRttScaling, RateReduction,
-    ReceiverEcn, RecoveryExit, RecoveryKind, ReductionBasis, RttKind, SlowStartKind, TimeoutBasis,
-    WindowValidation,
+    ReceiverEcn, RecoveryExit, RecoveryKind, ReductionBasis, Repath, RttKind, SlowStartKind,
+    TimeoutBasis, WindowValidation,
 };
 use optcp_tcp::profile::Profile;
 use optcp_units::registry::Entry;
@@ -66,7 +66,7 @@ macro_rules! choice {
 }
 
 choice! {
-    RecoveryKind, LossDetectionKind, RateReduction, AfterTimeout, CubicVersion, Increase, AckCounting, SlowStartKind, WindowValidation, Pacing, Backoff, FirstLoss, RttKind, Measurement, Expiry, NewRenoTimer, ReductionBasis, TimeoutBasis, RecoveryExit, PartialAck, Halving, AckKind, DuplicateAckKind, DctcpLoss, PragueRttScaling, Ecn, ReceiverEcn, EctPackets, PathState,
+    RecoveryKind, LossDetectionKind, RateReduction, AfterTimeout, CubicVersion, Increase, AckCounting, SlowStartKind, WindowValidation, Pacing, Backoff, FirstLoss, RttKind, Measurement, Expiry, NewRenoTimer, ReductionBasis, TimeoutBasis, RecoveryExit, PartialAck, Halving, AckKind, DuplicateAckKind, DctcpLoss, PragueRttScaling, Ecn, ReceiverEcn, EctPackets, PathState, Repath,
 }
 
 field! {
@@ -76,6 +76,7 @@ field! {
     u16, Count, "", |w| u16::try_from(w.0).unwrap_or(u16::MAX), |v| json!(v);
     u8, Count, "", |w| u8::try_from(w.0).unwrap_or(u8::MAX), |v| json!(v);
     Option<u32>, Limit, "_segments", |w| w.0, |v| json!(v);
+    Option<u8>, Limit, "", |w| w.0.map(|w| u8::try_from(w).unwrap_or(u8::MAX)), |v| json!(v);
     bool, bool, "", |w| *w, |v| json!(v);
     Window, Limit, "_segments", |w| Window(w.0.unwrap_or(u32::MAX)),
         |v| json!((v.0 != u32::MAX).then_some(v.0));
@@ -368,6 +369,14 @@ tcp_table! {
     syn_linear_timeouts: u8,
     /// Maximum number of SYN retransmissions after which data still start with the initial window.
     syn_retransmissions_forgiven: u8,
+    /// Number of back-offs of an RTO of 200 ms whose time limits retransmissions, or `unlimited`.
+    retries: Option<u8>,
+    /// Number of SYN retransmissions, in addition to `syn_linear_timeouts`, or `unlimited`.
+    syn_retries: Option<u8>,
+    /// Limit of the time since the first retransmission, instead of `retries`. `0 s`: none.
+    user_timeout: optcp_units::Duration,
+    /// Change of the path that ECMP selects, by another flow label.
+    repath: Repath,
     /// Time at which a due timer fires.
     expiry: Expiry,
     /// ECN mode that the sender requests.
@@ -392,6 +401,10 @@ tcp_table! {
     prague_rtt_target in controllers.prague: optcp_units::Duration,
     /// Number of RTTs in congestion avoidance before Prague starts to scale.
     prague_rtt_transition in controllers.prague: u16,
+    /// RTT without queueing, from which NSCC has its target delay.
+    nscc_base_rtt in controllers.nscc: optcp_units::Duration,
+    /// Link rate times `nscc_base_rtt`, from which NSCC has its maximum window and increases.
+    nscc_bdp in controllers.nscc: optcp_units::Bytes,
     /// Factor by which reTCP multiplies its window when a circuit starts, and divides it when the circuit
     /// ends.
     retcp_jump in controllers.retcp: u8,

@@ -108,6 +108,9 @@ pub(crate) struct TrafficEntry {
     pub to: Option<String>,
     /// Instead of `from` and `to`: pairs of nodes.
     pub pairs: Option<PairsTable>,
+    /// Instead of `from`, `to`, `start` and `until`: CSV or Parquet file, relative to the scenario, with one source per
+    /// row. Its columns are `time`, `from`, `to`, `bytes` and `protocol`, which is `udp`. A source ends after its bytes.
+    pub list: Option<String>,
     /// Arrival process of packets.
     pub process: ProcessKind,
     /// Mean rate per source.
@@ -118,7 +121,7 @@ pub(crate) struct TrafficEntry {
     pub sizes: Option<SizesTable>,
     /// ECN codepoint of packets. Default: `not-ect`.
     pub ecn: Option<CodepointKind>,
-    /// Traffic class, from 0 to 7, for the queues `priority` and `drr`. Default: 0.
+    /// Traffic class, from 0 to 7, for the queues `priority` and `drr`, and for bursts with `classes`. Default: 0.
     pub class: Option<Count>,
     /// Start time, drawn per source. Default: `0 s`.
     pub start: Option<Delay>,

@@ -86,7 +86,8 @@ impl Finder<'_> {
         };
         // Grouped by start and RTT.
         let mut alike: BTreeMap<(Duration, Duration), Vec<&FlowPlan>> = BTreeMap::new();
-        for flow in plan.flows.iter().filter(|flow| flow.tcp.is_some()) {
+        let apart = |flow: &&FlowPlan| flow.tcp.is_some() && flow.application.is_none();
+        for flow in plan.flows.iter().filter(apart) {
             let (Carries::Flow, Spread::Fixed(start)) = (flow.carries, &flow.start) else {
                 continue;
             };

@@ -1,23 +1,29 @@
-//! Warning of outages after which Linux would close a connection.
+//! Warning of outages in which connections give up.
 
 use std::collections::BTreeSet;
 
-use optcp_tcp::config::RttKind;
+use optcp_tcp::{Config, time_of_retries};
 use optcp_units::{Duration, Time};
 
 use super::{Finder, WarningKind, first_names};
 use crate::plan::{Carries, FailurePlan, FlowPlan, Plan};
 use crate::tree::{Node, place};
 
-/// Time after which Linux gives up with `tcp_retries2 = 15`. The first RTO later than this after
-/// the first retransmission closes the connection (R2 of RFC 9293 section 3.8.3). RTOs start at 0.2
-/// s, double nine times and then last 120 s: 1023 * 0.2 s + 6 * 120 s.
-const GIVES_UP: Duration = Duration::from_ms(924_600);
-/// Mean of an exponential repair time that exceeds `GIVES_UP` in 1 % of outages: 924.6 s / ln 100.
-const RARE: Duration = Duration::from_ms(200_777);
+/// Returns the time since the first retransmission after which a connection gives up.
+fn limit(config: &Config) -> Option<Duration> {
+    match config.user_timeout {
+        Duration::ZERO => config.retries.map(|retries| time_of_retries(retries, config.max_rto)),
+        timeout => Some(timeout),
+    }
+}
+
+/// Returns the mean of an exponential repair time that exceeds `limit` in 1 % of outages: `limit` / ln 100.
+fn rare(limit: Duration) -> Duration {
+    Duration::from_ps(limit.as_ps() / 1_000_000 * 217_147)
+}
 
 impl Finder<'_> {
-    /// Checks for connections that wait longer for a repair than Linux does.
+    /// Checks for connections that give up before a repair.
     pub(super) fn connections(&mut self) {
         let plan = self.plan;
         let entries: BTreeSet<usize> = plan.failures.iter().map(|failure| failure.entry).collect();
@@ -25,37 +31,35 @@ impl Finder<'_> {
             let failed: Vec<&FailurePlan> =
                 plan.failures.iter().filter(|failure| failure.entry == entry).collect();
             let links: BTreeSet<usize> = failed.iter().map(|failure| failure.link).collect();
-            let stalled = plan.flows.iter().enumerate().filter(|&(index, flow)| {
-                is_linux(plan, flow)
-                    && is_cut(plan, index, flow, &links)
-                    && failed
-                        .iter()
-                        .any(|failure| !plan.may_recover(failure) && is_long(plan, failure, flow))
+            let stalled = plan.flows.iter().enumerate().filter_map(|(index, flow)| {
+                let limit = limit_of(plan, flow).filter(|_| is_cut(plan, index, flow, &links))?;
+                let mut failed = failed.iter().filter(|failure| !plan.may_recover(failure));
+                failed.any(|failure| is_long(plan, failure, flow, limit)).then_some((limit, flow))
             });
-            let groups: BTreeSet<&str> =
-                stalled.map(|(_, flow)| plan.groups[flow.group].as_str()).collect();
-            if groups.is_empty() {
+            let stalled: Vec<(Duration, &FlowPlan)> = stalled.collect();
+            let Some(&(limit, _)) = stalled.iter().min_by_key(|(limit, _)| *limit) else {
                 continue;
-            }
+            };
+            let groups: BTreeSet<&str> =
+                stalled.iter().map(|(_, flow)| plan.groups[flow.group].as_str()).collect();
             let path = match self.tree.get("failures").map_or(0, Node::items) {
                 count if entry < count => place!["failures", entry],
                 count => place!["schedules", entry - count],
             };
             let groups = first_names(&groups.into_iter().collect::<Vec<_>>());
             let message = format!(
-                "Linux closes a connection at the first RTO more than 924.6 s after the first retransmission \
-                 (`tcp_retries2`), but flows of {groups} continue after longer outages: repair the path earlier, or ignore \
-                 results after the outage"
+                "connections of {groups} give up at the first RTO more than {limit} after the first retransmission, and \
+                 the outage may last longer: repair the path earlier, or raise `retries` or `user_timeout`"
             );
             self.warn(WarningKind::GivesUp, path, message);
         }
     }
 }
 
-/// Returns whether a flow has Linux's RTOs, on which the sum above is based.
-fn is_linux(plan: &Plan, flow: &FlowPlan) -> bool {
-    let connects = !matches!(flow.carries, Carries::Datagrams(_));
-    connects && flow.tcp.is_some_and(|tcp| plan.tcp[tcp].1.rtt == RttKind::Linux)
+/// Returns the limit of a flow, if it has one.
+fn limit_of(plan: &Plan, flow: &FlowPlan) -> Option<Duration> {
+    let tcp = flow.tcp.filter(|_| !matches!(flow.carries, Carries::Datagrams(_)))?;
+    limit(&plan.tcp[tcp].1)
 }
 
 /// Returns whether a flow has no working path without these links.
@@ -93,11 +97,11 @@ fn is_reachable(plan: &Plan, flow: &FlowPlan, without: &BTreeSet<usize>) -> bool
 }
 
 /// Returns whether an outage may last that long within the run, for a flow that started before its end.
-fn is_long(plan: &Plan, failure: &FailurePlan, flow: &FlowPlan) -> bool {
+fn is_long(plan: &Plan, failure: &FailurePlan, flow: &FlowPlan, limit: Duration) -> bool {
     if let Some([_, repair]) = failure.process {
-        return repair >= RARE && plan.stop.saturating_since(Time::ZERO) > GIVES_UP;
+        return repair >= rare(limit) && plan.stop.saturating_since(Time::ZERO) > limit;
     }
     let begins = failure.at.max(flow.start.latest().unwrap_or_default());
     let ends = failure.repair.unwrap_or(plan.stop);
-    ends.saturating_since(begins) > GIVES_UP
+    ends.saturating_since(begins) > limit
 }

@@ -2,7 +2,7 @@
 
 use optcp_units::{Duration, Time};
 
-use super::event::{AckEvent, DeliveryEvent};
+use super::event::{AckEvent, DeliveryEvent, SubflowState};
 use super::slow_start::SlowStart;
 use crate::delivery::DeliveryRate;
 use crate::ecn::Feedback;
@@ -98,6 +98,9 @@ pub trait Controller: Clone + Sized {
     /// `true`: needs the time of each input, through `at`.
     const WANTS_TIMES: bool = false;
 
+    /// `true`: depends on the other subflows of a connection, through `couple`.
+    const COUPLED: bool = false;
+
     /// ECN feedback that it needs.
     const ECN: NeedsEcn = NeedsEcn::Nothing;
 
@@ -125,6 +128,15 @@ pub trait Controller: Clone + Sized {
 
     /// Called at each ACK, timer and restart, with the current time, before all other calls, if the controller needs it.
     fn at(&mut self, _now: Time, _window: &Window, _mss: f64) {}
+
+    /// Called before each ACK, if the controller is coupled, with the states of all subflows of the connection, of which this
+    /// one is number `own`.
+    fn couple(&mut self, _subflows: &[SubflowState], _own: usize) {}
+
+    /// Returns [`SubflowState::between_losses`].
+    fn between_losses(&self) -> f64 {
+        0.0
+    }
 
     /// Called before the first data: the RTT of the SYN, passed to `observe`, is not a data RTT.
     fn on_open(&mut self) {}

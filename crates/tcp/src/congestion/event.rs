@@ -45,6 +45,18 @@ pub struct AckEvent {
     pub stamps: Option<Stamps>,
 }
 
+/// State of a subflow, for the congestion control of all subflows of a connection.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct SubflowState {
+    /// Congestion window in bytes, without the inflation of fast recovery.
+    pub cwnd: f64,
+    /// Smoothed RTT, once available.
+    pub srtt: Option<Duration>,
+    /// Bytes acknowledged between losses, if congestion control counts them: the larger of the number since the last loss
+    /// and the number between the last two.
+    pub between_losses: f64,
+}
+
 /// Repair in progress.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Repair {
@@ -70,6 +82,8 @@ pub struct DeliveryEvent {
     pub prior_in_flight: u32,
     /// Number of segments in flight after the ACK.
     pub in_flight: u32,
+    /// Time until pacing allows the next segment. `None` with QUIC, whose implementations do not use it.
+    pub wait: Option<Duration>,
     /// Repair in progress.
     pub repair: Repair,
     /// Latest RTT sample, if any.

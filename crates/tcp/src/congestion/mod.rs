@@ -3,6 +3,7 @@
 //! A controller is a file with an `impl` of [`Controller`], and one line below.
 
 mod ack_counting;
+mod balia;
 mod bbr;
 mod bbr3;
 mod bic;
@@ -11,7 +12,7 @@ mod clock;
 pub mod controller;
 mod cubic;
 mod dctcp;
-mod draw;
+pub(crate) mod draw;
 pub mod event;
 pub mod external;
 mod external_paced;
@@ -22,8 +23,11 @@ mod hybla;
 mod hystart;
 mod hystart_plus_plus;
 mod illinois;
+mod lia;
 mod lp;
+mod nscc;
 mod nv;
+mod olia;
 #[cfg(test)]
 mod one_link;
 mod phase;
@@ -50,7 +54,7 @@ use optcp_units::{registry, states};
 
 pub use controller::NeedsEcn;
 use controller::{Controller, Keys, OwnKey, Start};
-use event::{AckEvent, DeliveryEvent};
+use event::{AckEvent, DeliveryEvent, SubflowState};
 
 pub use ack_counting::AckCounting;
 pub use cubic::CubicVersion;
@@ -119,6 +123,12 @@ macro_rules! controllers {
             #[must_use]
             pub const fn wants_times(self) -> bool {
                 match self { $( $(#[$attr])* Self::$Controller => $Controller::WANTS_TIMES, )+ }
+            }
+
+            /// Returns whether it depends on the other subflows of a connection.
+            #[must_use]
+            pub const fn is_coupled(self) -> bool {
+                match self { $( $(#[$attr])* Self::$Controller => $Controller::COUPLED, )+ }
             }
 
             /// Returns the ECN feedback that it needs.
@@ -209,6 +219,10 @@ controllers! { $
     "dctcp" => dctcp::Dctcp in Box<Dctcp>: "Reno, but marks reduce the window by half the smoothed share of marked segments", "RFC 8257; Linux";
     "prague" => prague::Prague in Box<Prague>: "DCTCP with fractional segments, pacing, and growth as with RTTs of at least 25 ms", "draft-briscoe-iccrg-prague-congestion-control-04; Linux's tcp_prague";
     "retcp" => retcp::Retcp in Retcp: "Reno, but multiplies its window when ACKs announce a circuit and divides it when they stop", "Mukerjee et al. 2020; their module for Linux";
+    "nscc" => nscc::Nscc in Box<Nscc>: "window by queueing delay, marks and trimmed segments, for spraying in data centres", "Ultra Ethernet specification 1.0 section 3.6.13";
+    "lia" => lia::Lia in Lia: "Reno whose growth is coupled over the subflows of a connection: together at most as aggressive as one flow", "RFC 6356 section 3";
+    "olia" => olia::Olia in Olia: "coupled growth that also moves window to subflows with few losses and small windows", "draft-khalili-mptcp-congestion-control-05";
+    "balia" => balia::Balia in Balia: "coupled growth and reduction, balanced between friendliness and responsiveness", "draft-walid-mptcp-congestion-control-04";
     "python" => external::Python in Box<Python>: "class in Python, written `python:MODULE.CLASS`", "docs/details/python-congestion.md";
     "python-paced" => external_paced::PythonPaced in Box<PythonPaced>: "class in Python that paces, written `python-paced:MODULE.CLASS`", "docs/details/python-congestion.md";
     #[cfg(test)]
@@ -221,6 +235,17 @@ impl CongestionControl {
     #[inline(never)]
     pub fn at(&mut self, now: Time, window: &Window, mss: f64) {
         each!(self, it => it.at(now, window, mss));
+    }
+
+    /// See [`Controller::couple`].
+    pub fn couple(&mut self, subflows: &[SubflowState], own: usize) {
+        each!(self, it => it.couple(subflows, own));
+    }
+
+    /// See [`Controller::between_losses`].
+    #[must_use]
+    pub fn between_losses(&self) -> f64 {
+        each!(self, it => it.between_losses())
     }
 
     /// See [`Controller::on_open`].

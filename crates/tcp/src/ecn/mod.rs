@@ -4,12 +4,14 @@
 //! ([`crate::marks`]) reduces the window, by an amount that congestion control determines.
 
 mod counters;
+mod counts;
 mod negotiation;
 
-use optcp_units::registry;
+use optcp_units::{Bytes, registry};
 
 pub use counters::ByteCounters;
 pub(crate) use counters::{Known, ace};
+pub use counts::PacketCounts;
 pub(crate) use negotiation::{INITIAL_COUNT, agreed, answers, asks, codepoint_flags};
 
 registry! {
@@ -18,7 +20,7 @@ registry! {
         "off" => Off: "no ECN: no packet is ECN-capable", "RFC 9293";
         "rfc3168" => Rfc3168: "every ACK echoes a mark until the sender confirms its window reduction", "RFC 3168 section 6.1";
         "dctcp" => Dctcp: "an ACK echoes whether the acknowledged segments were marked", "RFC 8257 section 3.2";
-        "accurate" => Accurate: "every ACK carries the number of marked packets, modulo 8", "RFC 9768 section 3.2";
+        "accurate" => Accurate: "every ACK carries the number of marked packets, modulo 8 in TCP", "RFC 9768 section 3.2; RFC 9000 section 19.3.2";
     }
 }
 
@@ -65,4 +67,44 @@ pub enum Feedback {
     Classic,
     /// ACE: number of marks (RFC 9768).
     Accurate,
+    /// ECN counts of QUIC (RFC 9000 section 19.3.2), which need no negotiation.
+    Counts,
+}
+
+/// Received data by codepoint, as an ACK reports them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EcnCounters {
+    /// AccECN option of TCP.
+    Bytes(ByteCounters),
+    /// ECN counts of QUIC.
+    Packets(PacketCounts),
+}
+
+impl EcnCounters {
+    /// Returns the size that they add to an ACK.
+    #[must_use]
+    pub fn size(self) -> Bytes {
+        match self {
+            EcnCounters::Bytes(counters) => counters.size(),
+            EcnCounters::Packets(counts) => counts.size(),
+        }
+    }
+
+    /// Returns the counters of the AccECN option.
+    #[must_use]
+    pub const fn bytes(self) -> Option<ByteCounters> {
+        match self {
+            EcnCounters::Bytes(counters) => Some(counters),
+            EcnCounters::Packets(_) => None,
+        }
+    }
+
+    /// Returns the counts of QUIC.
+    #[must_use]
+    pub const fn packets(self) -> Option<PacketCounts> {
+        match self {
+            EcnCounters::Bytes(_) => None,
+            EcnCounters::Packets(counts) => Some(counts),
+        }
+    }
 }

@@ -8,9 +8,7 @@
 //! The following are not modelled:
 //! - segmentation offload;
 //! - tuning of the receive window (set `window_limit`; the default limit of `tcp_rmem` is 6 MB);
-//! - detection of the reordering degree and metrics of earlier connections;
-//! - the end of a connection without progress (`tcp_retries2`, R2 of RFC 9293 section 3.8.3: 924.6
-//!   s after the first retransmission).
+//! - detection of the reordering degree and metrics of earlier connections.
 
 use optcp_units::{Bytes, Duration};
 
@@ -102,6 +100,8 @@ bundle! {
         max_rto: Duration::from_secs(120);
     "`tcp_syn_linear_timeouts` is 4 since Linux 6.5: a SYN is retransmitted after 1, 2, 3, 4, 5, 7, 11 s" =>
         syn_linear_timeouts: 4;
+    "`tcp_retries2` is 15, which takes 924.6 s; `tcp_syn_retries` is 6" =>
+        retries: Some(15), syn_retries: Some(6);
     "with an initial RTO of 1 s, one SYN retransmission says little (RFC 6298 appendix A)" =>
         syn_retransmissions_forgiven: 1;
     "without SACK, the closest to RFC 6582: each partial ACK restarts the timer, and the final window is ssthresh" =>

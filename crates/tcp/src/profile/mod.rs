@@ -5,6 +5,7 @@ mod inet;
 mod linux;
 mod ns2;
 mod opnet;
+mod quic;
 mod rfc;
 
 use bundle::Bundle;
@@ -23,6 +24,7 @@ registry! {
         "opnet-11" => Opnet11: "Reno of OPNET Modeler 11, reconstructed: window of 44 segments, timers with ticks of 500 ms", "table I of the obs paper, RFC 2581, public descriptions of OPNET";
         "linux-6" => Linux6: "Linux 6 with its defaults: CUBIC, HyStart, SACK with RACK and PRR, RTO from SRTT + 200 ms; without a SYN, completion times are one RTT short: set `handshake = true`", "behaviour of Linux 6";
         "linux-6-bbr" => Linux6Bbr: "Linux 6 with BBR instead of CUBIC, paced; without a SYN, as `linux-6`", "behaviour of Linux 6 with net.ipv4.tcp_congestion_control = bbr";
+        "quic" => Quic: "QUIC version 1 with CUBIC: packet numbers, packet and time thresholds, probe timeouts, delayed ACKs; the handshake is one exchange: set `handshake = true`", "RFC 9000, 9002, 9438";
     }
 }
 
@@ -46,6 +48,7 @@ impl Profile {
         config.congestion = congestion;
         match self {
             Profile::Linux6 | Profile::Linux6Bbr => linux::adopt(congestion, config),
+            Profile::Quic => quic::adopt(congestion, config),
             Profile::Rfc
             | Profile::Ns2Of2001
             | Profile::Ns2Release235
@@ -60,9 +63,11 @@ impl Profile {
         match self {
             Profile::Rfc => None,
             Profile::Ns2Of2001 => Some(Profile::Ns2Release235),
-            Profile::Ns2Release235 | Profile::Inet2011 | Profile::Opnet11 | Profile::Linux6 => {
-                Some(Profile::Rfc)
-            }
+            Profile::Ns2Release235
+            | Profile::Inet2011
+            | Profile::Opnet11
+            | Profile::Linux6
+            | Profile::Quic => Some(Profile::Rfc),
             Profile::Linux6Bbr => Some(Profile::Linux6),
         }
     }
@@ -94,6 +99,7 @@ impl Profile {
             Profile::Opnet11 => &opnet::MODELER_11,
             Profile::Linux6 => &linux::VERSION_6,
             Profile::Linux6Bbr => &linux::VERSION_6_BBR,
+            Profile::Quic => &quic::VERSION_1,
         }
     }
 }

@@ -6,8 +6,8 @@ use super::bundle::bundle;
 use crate::config::{
     AckCounting, AckKind, AfterTimeout, Backoff, CongestionKind, DuplicateAckKind, Ecn, EctPackets,
     Expiry, FirstLoss, Halving, LossDetectionKind, Measurement, NewRenoTimer, Pacing, PartialAck,
-    PathState, RateReduction, ReceiverEcn, RecoveryExit, RecoveryKind, ReductionBasis, RttKind,
-    SlowStartKind, TimeoutBasis, WindowValidation,
+    PathState, RateReduction, ReceiverEcn, RecoveryExit, RecoveryKind, ReductionBasis, Repath,
+    RttKind, SlowStartKind, TimeoutBasis, WindowValidation,
 };
 
 bundle! {
@@ -95,6 +95,10 @@ bundle! {
         max_rto: Duration::from_secs(60);
     "RFC 6298 rule 5.5, also for a SYN" =>
         backoff: Backoff::ToMaximum, syn_linear_timeouts: 0;
+    "RFC 9293 section 3.8.3 leaves R2 to implementations, and section 3.9.1 the user timeout to applications" =>
+        retries: None, syn_retries: None, user_timeout: Duration::ZERO;
+    "IPv4 has no flow label, and few IPv6 routers hash it (RFC 6438)" =>
+        repath: Repath::None;
     "RFC 5681 section 3.1: one segment if the SYN was lost" =>
         syn_retransmissions_forgiven: 0;
     "RFC 6298 section 5 has no rounding" =>

@@ -124,7 +124,7 @@ impl EcnReceiver {
     pub(super) fn agree(&mut self, feedback: Feedback) {
         self.asked = true;
         self.mode = match feedback {
-            Feedback::None => Ecn::Off,
+            Feedback::None | Feedback::Counts => Ecn::Off,
             Feedback::Classic if self.config.own == Ecn::Dctcp => Ecn::Dctcp,
             Feedback::Classic => Ecn::Rfc3168,
             Feedback::Accurate => Ecn::Accurate,

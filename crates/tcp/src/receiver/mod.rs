@@ -2,6 +2,8 @@
 
 mod duplicates;
 mod marks;
+mod numbers;
+mod path;
 mod policy;
 mod report;
 mod round_trip;
@@ -9,12 +11,14 @@ mod round_trip;
 use optcp_units::{Duration, Marking, Time};
 
 use crate::acknowledgment::{Ack, Timestamp};
-use crate::config::{AckKind, Config, DuplicateAckKind};
-use crate::ecn::Feedback;
+use crate::config::{AckKind, Config, DuplicateAckKind, RecoveryKind, Repath};
+use crate::ecn::{EcnCounters, Feedback};
 use crate::ranges::Ranges;
 use crate::seq::Seq;
 use duplicates::{Seen, Suppression};
 use marks::EcnReceiver;
+use numbers::{Arrived, PacketNumbers};
+use path::AckPath;
 
 pub use policy::AckPolicy;
 pub use report::SackReport;
@@ -52,8 +56,12 @@ pub struct Receiver {
     suppression: Option<Box<Suppression>>,
     /// SACK reports, if SACK is in use.
     report: Option<Box<SackReport>>,
-    /// ECN state, if ECN is possible.
+    /// Packet numbers, if the sender's recovery is QUIC's.
+    numbers: Option<Box<PacketNumbers>>,
+    /// ECN state of TCP, if ECN is possible.
     ecn: Option<Box<EcnReceiver>>,
+    /// `true`: packet numbers or ECN fields matter.
+    extended: bool,
     /// `true`: the first segment is a SYN.
     handshake: bool,
     /// RFC 7323's TS.Recent and Last.ACK.sent.
@@ -65,6 +73,7 @@ pub struct Receiver {
     stamps: Option<Duration>,
     /// Time at which the delayed ACK must be sent.
     deadline: Option<Time>,
+    path: AckPath,
 }
 
 impl Receiver {
@@ -72,12 +81,16 @@ impl Receiver {
     /// for ACKs that wait for a tick.
     #[must_use]
     pub fn new(config: &Config, clock_phase: Duration) -> Self {
-        let ecn = EcnReceiver::new(config).map(Box::new);
+        let numbers =
+            (config.recovery == RecoveryKind::Quic).then(|| Box::new(PacketNumbers::new(config)));
+        let ecn = EcnReceiver::new(config).filter(|_| numbers.is_none()).map(Box::new);
         Receiver {
             plain: matches!(config.ack, AckKind::EveryPacket)
                 && !config.sack()
                 && config.duplicate_acks == DuplicateAckKind::Every
                 && !config.timestamps
+                && config.repath != Repath::Packet
+                && numbers.is_none()
                 && ecn.is_none(),
             next: Seq::ZERO,
             beyond: Ranges::default(),
@@ -89,6 +102,8 @@ impl Receiver {
             delays_duplicates: config.delays_duplicates,
             suppression: Suppression::new(config).map(Box::new),
             report: SackReport::new(config).map(Box::new),
+            extended: numbers.is_some() || ecn.is_some(),
+            numbers,
             ecn,
             handshake: config.handshake,
             recent: 0,
@@ -97,7 +112,21 @@ impl Receiver {
             stamps: (config.timestamps && config.congestion.wants_delays())
                 .then_some(config.timestamp_tick),
             deadline: None,
+            path: AckPath::new(config.repath),
         }
+    }
+
+    /// Returns the flow label of its last ACK.
+    #[inline]
+    #[must_use]
+    pub const fn flow_label(&self) -> u8 {
+        self.path.label()
+    }
+
+    /// Processes the flow label of the segment that is handled next.
+    #[inline]
+    pub const fn note_flow_label(&mut self, label: u8) {
+        self.path.on_segment(label);
     }
 
     /// Marks segment `seq` as the last of an application write (PSH): Linux does not delay its ACK.
@@ -126,13 +155,13 @@ impl Receiver {
             let ack = Ack { echo: self.recent, ..Ack::cumulative(self.next) };
             return Arrival { progress: 1, ack: Some(ack) };
         }
-        if self.ecn.is_some() {
-            return self.handle_marked_segment(now, seq, stamp, ttl, marking);
+        if self.extended {
+            return self.handle_extended_segment(now, seq, stamp, ttl, marking);
         }
         self.handle_any_segment(now, seq, stamp, ttl)
     }
 
-    fn handle_marked_segment(
+    fn handle_extended_segment(
         &mut self,
         now: Time,
         seq: Seq,
@@ -140,6 +169,10 @@ impl Receiver {
         ttl: u8,
         marking: Marking,
     ) -> Arrival {
+        if let Some(numbers) = &mut self.numbers {
+            let arrived = numbers.on_packet(now, Seq::new(stamp), marking.codepoint());
+            return self.handle_packet(now, seq, arrived);
+        }
         let waits = self.deadline.is_some();
         let syn = self.handshake && seq == Seq::ZERO;
         let seen = self.ecn.as_mut().map_or_else(Default::default, |ecn| {
@@ -166,8 +199,14 @@ impl Receiver {
         arrival
     }
 
-    /// Returns an ACK to send ahead of the last segment's ACK.
+    /// Returns whether there may be an ACK to send ahead of the last segment's ACK.
     #[inline]
+    #[must_use]
+    pub fn has_earlier(&self) -> bool {
+        self.ecn.is_some()
+    }
+
+    /// Returns an ACK to send ahead of the last segment's ACK.
     pub fn take_earlier(&mut self) -> Option<Ack> {
         self.ecn.as_mut()?.take()
     }
@@ -190,12 +229,7 @@ impl Receiver {
         }
         if seq == self.next {
             self.next += 1;
-            if let Some((start, end)) = self.beyond.first()
-                && start == self.next
-            {
-                self.next = end;
-                self.beyond.remove_below(end);
-            }
+            self.close_gap();
             self.quick = self.policy.on_in_order(now, seq, self.next, self.quick);
             if let Some(suppression) = &mut self.suppression {
                 let whole = self.beyond.is_empty();
@@ -232,6 +266,36 @@ impl Receiver {
         Arrival { progress, ack: ack.then(|| self.reply(now, tells)) }
     }
 
+    /// Processes a packet of QUIC.
+    fn handle_packet(&mut self, now: Time, seq: Seq, arrived: Arrived) -> Arrival {
+        let before = self.next;
+        if arrived == Arrived::Duplicate {
+            return Arrival { progress: 0, ack: None };
+        }
+        if seq >= self.next {
+            self.beyond.insert(seq, seq.next(), |_, _| {});
+            self.close_gap();
+        }
+        // With a handshake, the first packet and the one that completes it: HANDSHAKE_DONE carries an ACK (RFC 9001 section
+        // 4.1.2).
+        let first = seq.number() < u32::from(self.first_at_once) + u32::from(self.handshake);
+        let waits = arrived == Arrived::InOrder && !first;
+        self.deadline = if waits { self.policy.deadline(now) } else { None };
+        let ack = self.deadline.is_none().then(|| self.reply(now, true));
+        Arrival { progress: self.next - before, ack }
+    }
+
+    /// Advances over the data beyond a gap that is filled.
+    #[inline]
+    fn close_gap(&mut self) {
+        if let Some((start, end)) = self.beyond.first()
+            && start == self.next
+        {
+            self.next = end;
+            self.beyond.remove_below(end);
+        }
+    }
+
     /// Returns whether the ACK of segment `seq` may be delayed.
     fn may_wait(&mut self, seq: Seq, progress: u32, had_gap: bool) -> bool {
         // RFC 5681 section 4.2: segments that are out of order or fill a gap are acknowledged immediately.
@@ -248,9 +312,30 @@ impl Receiver {
     /// Restarts quick ACKs after a duplicate segment: the sender may lack ACKs.
     fn came_twice(&mut self, seq: Seq) {
         self.quick = self.quick_acks;
+        if self.handshake && seq == Seq::ZERO {
+            self.path.on_syn_again();
+        } else {
+            self.path.on_duplicate(seq, seq < self.next);
+        }
         if let Some(report) = &mut self.report {
             report.on_duplicate(seq);
         }
+    }
+
+    /// Processes the header of a trimmed segment: returns the ACK that reports it, unless the segment has arrived.
+    ///
+    /// Its timestamp is not echoed: headers overtake data, which would then seem old. One more segment is acknowledged
+    /// immediately, as if it filled a gap (RFC 5681 section 4.2).
+    pub fn handle_trimmed(&mut self, now: Time, seq: Seq, marking: Marking) -> Ack {
+        if let Some(ecn) = &mut self.ecn {
+            ecn.count_bare(marking);
+        }
+        let arrived = seq < self.next || self.beyond.around(seq).is_some();
+        if let Some(report) = self.report.as_mut().filter(|_| !arrived) {
+            report.on_trimmed(seq);
+            self.quick = self.quick.saturating_add(1);
+        }
+        self.reply(now, true)
     }
 
     /// Processes a SYN that is not one of the numbered segments.
@@ -305,6 +390,10 @@ impl Receiver {
     fn reply(&mut self, now: Time, tells: bool) -> Ack {
         self.deadline = None;
         self.last_acked = self.next;
+        self.path.on_ack();
+        if let Some(numbers) = &mut self.numbers {
+            return numbers.acknowledge(now, self.next);
+        }
         if self.beyond.is_empty() {
             self.policy.on_ack(now, self.next);
             if let Some(suppression) = &mut self.suppression {
@@ -321,7 +410,8 @@ impl Receiver {
             None => ack,
             Some(ecn) => {
                 let marking = ecn.marking();
-                Ack { marking, counters: ecn.option(sack.as_ref()), ..ack }
+                let counters = ecn.option(sack.as_ref()).map(EcnCounters::Bytes);
+                Ack { marking, counters, ..ack }
             }
         }
     }

@@ -2,13 +2,13 @@
 //!
 //! # Model
 //! The first block contains the most recent segment; further blocks repeat earlier first blocks, most recent
-//! first. A duplicate segment is reported once, before them.
+//! first. A duplicate segment is reported once, before them, or a trimmed one.
 //!
 //! # References
 //! RFC 2018 section 4; RFC 2883 section 4 (duplicates).
 //!
 //! # Parameters
-//! `sack_blocks`, `dsack`, `timestamps`, `ecn`, `receiver_ecn`, `accecn_option`.
+//! `sack_blocks`, `dsack`, `loss_detection`, `timestamps`, `ecn`, `receiver_ecn`, `accecn_option`.
 //!
 //! # Limitations
 //! Received data are never discarded (no reneging). Free space is filled with the lowest ranges; receivers
@@ -30,6 +30,8 @@ pub struct SackReport {
     recent: [(Seq, (Seq, Seq)); MAX_SACK_BLOCKS],
     count: usize,
     duplicate: Option<Seq>,
+    /// Trimmed segment that the next ACK reports.
+    trimmed: Option<Seq>,
 }
 
 impl SackReport {
@@ -46,6 +48,7 @@ impl SackReport {
             recent: Default::default(),
             count: 0,
             duplicate: None,
+            trimmed: None,
         })
     }
 
@@ -70,17 +73,25 @@ impl SackReport {
         self.duplicate = self.duplicates.then_some(seq);
     }
 
+    /// Processes the header of a trimmed segment that has not arrived.
+    pub(super) fn on_trimmed(&mut self, seq: Seq) {
+        self.trimmed = Some(seq);
+    }
+
     /// The option of an ACK for everything below `next`, with `beyond` received beyond it.
     pub(super) fn take(&mut self, next: Seq, beyond: &Ranges) -> Option<SackBlocks> {
-        if beyond.is_empty() && self.duplicate.is_none() {
+        if beyond.is_empty() && self.duplicate.is_none() && self.trimmed.is_none() {
             self.count = 0;
             return None;
         }
-        let mut blocks = SackBlocks::new();
+        let trimmed = self.trimmed.take();
+        let mut blocks = trimmed.map_or_else(SackBlocks::new, SackBlocks::of_trimmed);
         let limit = self.limit;
         // The duplicate's own ranges need not be repeated.
         let mut around = None;
-        if let Some(seq) = self.duplicate.take() {
+        if trimmed.is_none()
+            && let Some(seq) = self.duplicate.take()
+        {
             blocks.push((seq, seq.next()));
             around = beyond.around(seq).filter(|_| limit > 1);
             around.into_iter().for_each(|range| blocks.push(range));

@@ -216,3 +216,53 @@ fn timestamps_that_wrap_are_not_older() {
         assert_eq!(arrival.progress, 1);
     }
 }
+
+#[test]
+fn sprayed_acks_have_consecutive_labels() {
+    for (repath, expected) in [(Repath::Packet, [1, 2, 3]), (Repath::Rto, [0, 0, 0])] {
+        let mut receiver = receiver(|config| config.repath = repath);
+        let labels = [0, 2, 1].map(|seq| {
+            arrive(&mut receiver, seq);
+            receiver.flow_label()
+        });
+        assert_eq!(labels, expected);
+    }
+}
+
+/// The header of segment 3 arrives after segment 0: the ACK reports it first, then what has arrived beyond the gap. A
+/// segment that has arrived is not reported.
+#[test]
+fn trimmed_segment_is_reported_unless_it_has_arrived() {
+    let mut receiver = receiver(|config| {
+        config.recovery = RecoveryKind::Sack;
+        config.loss_detection = crate::config::LossDetectionKind::Trimmed;
+    });
+    arrive(&mut receiver, 0);
+    arrive(&mut receiver, 2);
+    let report = |receiver: &mut Receiver, seq| {
+        let ack = receiver.handle_trimmed(Time::ZERO, Seq::new(seq), optcp_units::Marking::NONE);
+        let blocks = ack.sack.iter().flat_map(|sack| sack.as_slice());
+        let blocks: Vec<_> = blocks.map(|(start, end)| (start.number(), end.number())).collect();
+        let trimmed = ack.sack.and_then(|sack| sack.trimmed()).map(Seq::number);
+        (ack.seq.number(), trimmed, blocks)
+    };
+    assert_eq!(report(&mut receiver, 3), (1, Some(3), vec![(3, 4), (2, 3)]));
+    assert_eq!(report(&mut receiver, 2), (1, None, vec![(2, 3)]));
+    assert_eq!(report(&mut receiver, 0), (1, None, vec![(2, 3)]));
+    arrive(&mut receiver, 1);
+    assert_eq!(report(&mut receiver, 3), (3, Some(3), vec![(3, 4)]));
+}
+
+/// RFC 5681 section 4.2: a segment that fills a gap is acknowledged immediately, also if a header showed the gap.
+#[test]
+fn ack_after_a_trimmed_segment_is_not_delayed() {
+    let mut receiver = receiver(|config| {
+        config.recovery = RecoveryKind::Sack;
+        config.ack = AckKind::Delayed;
+        config.loss_detection = crate::config::LossDetectionKind::Trimmed;
+    });
+    assert_eq!(arrive(&mut receiver, 0), (1, None));
+    receiver.handle_trimmed(Time::ZERO, Seq::new(1), optcp_units::Marking::NONE);
+    assert_eq!(arrive(&mut receiver, 1), (1, Some(2)));
+    assert_eq!(arrive(&mut receiver, 2), (1, None));
+}

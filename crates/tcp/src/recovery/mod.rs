@@ -5,6 +5,7 @@
 
 mod newreno;
 mod policy;
+mod quic;
 mod reno;
 mod sack;
 mod sack1;
@@ -21,6 +22,7 @@ use crate::tcb::Tcb;
 use policy::Recovery;
 
 pub use newreno::NewReno;
+pub use quic::Quic;
 pub use reno::Reno;
 pub use sack::{Sack, SackPerNetwork};
 pub use sack1::Sack1;
@@ -36,6 +38,7 @@ states! { $
         Sack: Box<Sack>,
         SackPerNetwork: Box<SackPerNetwork>,
         Sack1: Box<Sack1>,
+        Quic: Box<Quic>,
     }
 }
 
@@ -49,6 +52,7 @@ impl LossRecovery {
             RecoveryKind::NewReno => LossRecovery::NewReno(NewReno::default()),
             RecoveryKind::Sack => LossRecovery::Sack(Box::new(Sack::new(config))),
             RecoveryKind::Sack1 => LossRecovery::Sack1(Box::default()),
+            RecoveryKind::Quic => LossRecovery::Quic(Box::new(Quic::new(config))),
         }
     }
 
@@ -93,10 +97,21 @@ impl LossRecovery {
         each!(self, it => it.next_segment(tcb))
     }
 
+    /// See [`Recovery::probes`].
+    pub(crate) fn probes(&self) -> bool {
+        each!(self, it => it.probes())
+    }
+
     /// See [`Recovery::carried`].
     #[inline]
     pub(crate) fn carried(&self, tcb: &Tcb) -> u32 {
         each!(self, it => it.carried(tcb))
+    }
+
+    /// See [`Recovery::number`].
+    #[inline]
+    pub(crate) fn number(&self, seq: Seq) -> Seq {
+        each!(self, it => it.number(seq))
     }
 
     /// See [`Recovery::on_sent`].
@@ -129,8 +144,8 @@ impl LossRecovery {
     }
 
     /// See [`Recovery::on_timer`].
-    pub(crate) fn on_timer(&mut self, tcb: &mut Tcb, now: Time) {
-        each!(self, it => it.on_timer(tcb, now));
+    pub(crate) fn on_timer(&mut self, tcb: &mut Tcb, now: Time) -> bool {
+        each!(self, it => it.on_timer(tcb, now))
     }
 }
 

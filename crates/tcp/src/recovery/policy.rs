@@ -47,9 +47,20 @@ pub(crate) trait Recovery {
         tcb.next_segment()
     }
 
+    /// Returns whether the next segment is a probe, which pacing does not hold.
+    fn probes(&self) -> bool {
+        false
+    }
+
     /// Returns the number of segments that count as in flight for the window.
     fn carried(&self, tcb: &Tcb) -> u32 {
         tcb.nxt - tcb.una
+    }
+
+    /// Returns the number of the packet that carries segment `seq` next, for the delivery rate. Only QUIC numbers packets
+    /// apart from their data.
+    fn number(&self, seq: Seq) -> Seq {
+        seq
     }
 
     /// Records the transmission of a segment.
@@ -60,8 +71,10 @@ pub(crate) trait Recovery {
         None
     }
 
-    /// Processes its own timer.
-    fn on_timer(&mut self, _tcb: &mut Tcb, _now: Time) {}
+    /// Processes its own timer. Returns whether it counts as an RTO.
+    fn on_timer(&mut self, _tcb: &mut Tcb, _now: Time) -> bool {
+        false
+    }
 }
 
 /// Reduces the window for a mark immediately, unless losses are being repaired (`repaired`).

@@ -5,6 +5,7 @@ mod clock;
 mod inet;
 mod linux;
 mod rfc6298;
+mod rfc9002;
 
 use optcp_units::{Duration, Time};
 
@@ -16,11 +17,13 @@ pub(crate) use clock::TimerClock;
 pub use inet::Inet;
 pub use linux::Linux;
 pub use rfc6298::Rfc6298;
+pub use rfc9002::Rfc9002;
 
 /// State of the selected estimator.
 #[derive(Clone, Debug)]
 pub(crate) enum Estimator {
     Rfc6298(Rfc6298),
+    Rfc9002(Rfc9002),
     BsdTicks(BsdTicks),
     Inet(Inet),
     Linux(Linux),
@@ -55,6 +58,8 @@ pub struct RetransmissionTimer {
     fallback: Duration,
     /// Maximum estimate of the other networks that ACKs may use; zero without any.
     slowest: Duration,
+    /// Latest deadline, because the sender then gives up.
+    limit: Time,
     clock: TimerClock,
 }
 
@@ -81,6 +86,7 @@ impl RetransmissionTimer {
             rto: Duration::ZERO,
             fallback: Duration::ZERO,
             slowest: Duration::ZERO,
+            limit: Time::MAX,
             clock: TimerClock::new(config, clock_phase),
         };
         timer.set_rto();
@@ -113,7 +119,24 @@ impl RetransmissionTimer {
     /// Starts or restarts the timer.
     #[inline]
     pub fn restart(&mut self, now: Time) {
-        self.deadline = Some(self.clock.due(now, self.rto()));
+        self.deadline = Some(self.clock.due(now, self.rto()).min(self.limit));
+    }
+
+    /// Restarts the timer as if it had been started at `since`, but for at least the smallest timeout.
+    pub(crate) fn restart_since(&mut self, since: Time, now: Time) {
+        let due = since + self.rto();
+        let left = if due > now { due - now } else { Duration::from_ps(1) };
+        self.deadline = Some(self.clock.due(now, left).min(self.limit));
+    }
+
+    /// Limits later deadlines to the time that is `timeout` after `since`.
+    pub(crate) fn limit(&mut self, since: Time, timeout: Duration) {
+        self.limit = self.clock.due(since, timeout);
+    }
+
+    /// Ends the limit.
+    pub(crate) fn end_limit(&mut self) {
+        self.limit = Time::MAX;
     }
 
     /// Returns the clock of the host's timers.
@@ -196,12 +219,24 @@ impl RetransmissionTimer {
         now - sent
     }
 
+    /// Takes a sample of a connection whose receiver reports that it delayed the ACK by `delay`.
+    pub(crate) fn measure_delayed(&mut self, sent: Time, now: Time, delay: Duration, span: Span) {
+        match &mut self.estimator {
+            Estimator::Rfc9002(e) => {
+                e.sample(now - sent, delay);
+                self.set_rto();
+            }
+            _ => self.sample(sent, now, 1, span),
+        }
+    }
+
     /// Takes a sample, one of `expected` in the same window.
     #[inline(never)]
     fn sample(&mut self, sent: Time, now: Time, expected: u32, span: Span) {
         (self.backoff, self.fallback) = (0, Duration::ZERO);
         match &mut self.estimator {
             Estimator::Rfc6298(e) => e.sample(now - sent, expected),
+            Estimator::Rfc9002(e) => e.sample(now - sent, Duration::ZERO),
             Estimator::BsdTicks(e) => e.sample(sent, now),
             Estimator::Inet(e) => e.sample(now - sent),
             Estimator::Linux(e) => e.sample(now - sent, span),
@@ -237,6 +272,9 @@ impl Estimator {
     pub(crate) fn new(config: &Config, clock_phase: Duration) -> Self {
         match config.rtt {
             RttKind::Rfc6298 => Estimator::Rfc6298(Rfc6298::new(config.tick, config.initial_rto)),
+            RttKind::Rfc9002 => {
+                Estimator::Rfc9002(Rfc9002::new(config.tick, config.initial_rto, config.ack_delay))
+            }
             RttKind::BsdTicks => {
                 Estimator::BsdTicks(BsdTicks::new(config.tick, clock_phase, config.initial_rto))
             }
@@ -247,9 +285,11 @@ impl Estimator {
         }
     }
 
+    #[inline]
     fn rto(&self) -> Duration {
         match self {
             Estimator::Rfc6298(e) => e.rto(),
+            Estimator::Rfc9002(e) => e.rto(),
             Estimator::BsdTicks(e) => e.rto(),
             Estimator::Inet(e) => e.rto(),
             Estimator::Linux(e) => e.rto(),
@@ -260,6 +300,7 @@ impl Estimator {
     fn srtt(&self) -> Option<Duration> {
         match self {
             Estimator::Rfc6298(e) => e.srtt(),
+            Estimator::Rfc9002(e) => e.srtt(),
             Estimator::BsdTicks(e) => e.srtt(),
             Estimator::Inet(e) => e.srtt(),
             Estimator::Linux(e) => e.srtt(),

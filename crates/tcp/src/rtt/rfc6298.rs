@@ -59,7 +59,7 @@ impl Rfc6298 {
 }
 
 /// Returns `old` with a weight of one in `parts` for `new`, without overflow.
-fn average(old: u64, new: u64, parts: u64) -> u64 {
+pub(super) fn average(old: u64, new: u64, parts: u64) -> u64 {
     let sum = u128::from(old) * u128::from(parts - 1) + u128::from(new);
     u64::try_from(sum / u128::from(parts)).unwrap_or(u64::MAX)
 }

@@ -78,6 +78,8 @@ impl Draw {
         // BBR is drawn below, with what it needs.
         let profile = match self.member(Profile::ALL) {
             Profile::Linux6Bbr => Profile::Linux6,
+            // QUIC has other rules: see `quic`.
+            Profile::Quic => Profile::Rfc,
             profile => profile,
         };
         let recovery = self.pick(&[
@@ -239,6 +241,10 @@ impl Draw {
             restart_after_idle: self.percent(50),
             limited_transmit_again: self.percent(50),
             syn_linear_timeouts: self.pick(&[0, 4]),
+            // These networks deliver all data.
+            retries: None,
+            syn_retries: None,
+            user_timeout: Duration::ZERO,
             syn_retransmissions_forgiven: self.pick(&[0, 1]),
             ..base
         }

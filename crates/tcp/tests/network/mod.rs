@@ -167,6 +167,7 @@ impl World {
             // One window per RTT, where the window is at least a segment. A burst waits as long as
             // all its segments together.
             Pacing::Window => measured * u64::from(self.config.pacing_burst),
+            Pacing::Bucket => unreachable!("it is not drawn"),
             // One delivery in the longest silence, at the least gain of pacing, 0.99 / 2.885.
             Pacing::Rate => {
                 (round_trip + self.config.max_rto + trouble)

@@ -20,6 +20,9 @@ registry! {
     }
 }
 
+/// Headers of a datagram, UDP (RFC 768) and IPv4 (RFC 791), in bytes.
+pub const DATAGRAM_HEADERS: u16 = 28;
+
 /// Packet sizes on the wire, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum PacketSize {

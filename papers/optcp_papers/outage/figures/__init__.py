@@ -1,5 +1,5 @@
 """Figures of the outage study."""
 
-from optcp_papers.outage.figures import budget, population, staircase
+from optcp_papers.outage.figures import budget, population, quic, staircase
 
-__all__ = ["budget", "population", "staircase"]
+__all__ = ["budget", "population", "quic", "staircase"]

@@ -15,9 +15,9 @@ from optcp.common.plurals import count_noun
 from optcp.constellation.beside import ROUND_TRIPS
 from optcp.errors import InputError, nearest
 from optcp.plots.svg import canvas, save
-from optcp.plots.trace import intervals, losses, rtt, sequence, windows
+from optcp.plots.trace import completions, intervals, losses, rtt, sequence, windows
 from optcp.plots.trace.frame import MAX_PANELS, WIDTH_IN, Frame, height
-from optcp.plots.trace.request import Request, chosen, means, seconds
+from optcp.plots.trace.request import Request, chosen, means, seconds, with_slowest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -75,6 +75,7 @@ KINDS = {
     "sojourn": Kind("sojourn", "port", intervals.sojourn, most="mean_ps", worth=intervals.waiting),
     "load": Kind("load", "port", intervals.load, most="bytes"),
     "goodput": Kind("goodput", "group", intervals.goodput, one_panel=True),
+    "completions": Kind("completions", "group", completions.distribution, one_panel=True),
     "drops": Kind("drops", "port", losses.drops, one_panel=True),
     "marks": Kind("marks", "port", losses.marks, one_panel=True),
 }
@@ -139,6 +140,7 @@ def draw(run: Run, request: Request, folder: Path, out: Path | None, form: str |
         If the run cannot be read.
     """
     with run.trusted():
+        request = with_slowest(run, request)
         frame = Frame.of(run, request)
         check(request, out, form)
         form = _format(out, form)
@@ -183,6 +185,7 @@ def plot(
     times = (_time(time, name) for time, name in ((start, "start"), (end, "end")))
     request = Request((kind,), _several(flow, "flow"), _several(port, "port"), *times)
     check(request, None, None)
+    request = with_slowest(run, request)
     frame = Frame.of(run, request)
     pictures = [picture for known in _kinds(run, request) for picture in _pictures(run, known, request)]
     names = [picture.observation for picture in pictures]

@@ -146,8 +146,12 @@ class Frame:
                 handles = [*handles, line(DARK, name, linestyle=style)]
         if len(states := self._states()) <= len(STATES):
             handles = [*handles, *(Patch(color=ink, linewidth=0, label=state) for state, ink in states.items())]
-        columns = _columns([str(one.get_label()) for one in handles])
-        figure.legend(handles=handles, loc="outside lower left", ncols=columns)
+        figure.legend(handles=handles, loc="outside lower left", ncols=self.legend_columns(handles))
+
+    @staticmethod
+    def legend_columns(handles: list[Artist]) -> int:
+        """Return the number of legend columns that fit."""
+        return _columns([str(one.get_label()) for one in handles])
 
 
 def height(panels: int) -> float:

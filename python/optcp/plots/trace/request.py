@@ -4,10 +4,16 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from optcp.errors import InputError, nearest
 
+if TYPE_CHECKING:
+    from optcp.scenarios.run import Run
+
+SLOWEST = "slowest"
+"""Name of the slowest flow of finite size in a request."""
 UNITS = {"": 1.0, "s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6}
 
 
@@ -77,10 +83,27 @@ def chosen(option: str, asked: tuple[str, ...], known: list[str]) -> list[str]:
     for name in asked:
         if not any(means(name, one) for one in known):
             names = {part for one in known for part in (one, one.partition("/")[0])}
+            names |= {SLOWEST} if option == "--flow" else set()
             raise InputError(
                 f"{option} {name}: the run did not observe this {option.strip('-')}; {nearest(name, names)}"
             )
     return [one for one in known if not asked or any(means(name, one) for name in asked)]
+
+
+def with_slowest(run: Run, request: Request) -> Request:
+    """Return the request with the name of the run's slowest flow for ``slowest``, unless a group has this name.
+
+    Raises
+    ------
+    InputError
+        If no flow has a finite size.
+    """
+    if SLOWEST not in request.flows or any(group["group"] == SLOWEST for group in run.scenario["flows"]):
+        return request
+    if not len(run.slowest):
+        raise InputError(f"--flow {SLOWEST}: no flow of this run has a finite size and has started")
+    name = str(run.slowest["flow"][0])
+    return replace(request, flows=tuple(name if one == SLOWEST else one for one in request.flows))
 
 
 def means(name: str, one: str) -> bool:

@@ -52,7 +52,7 @@ class Start:
         Scenario as TOML.
     library
         Contents of the files and networks that the text names, in the form of crates/web: ``{"names", "graphs",
-        "matrix", "values", "table"}``, each by the name in the text.
+        "flows", "matrix", "values", "table"}``, each by the name in the text.
     """
 
     name: str

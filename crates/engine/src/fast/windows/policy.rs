@@ -32,10 +32,16 @@ pub(super) enum NoWindowsReason {
     Special,
     /// Bursts share the wavelengths of a core.
     Bursts,
+    /// Applications let what one host receives decide what it sends.
+    Applications,
     /// All inputs of a switch affect all of its ports.
     Crossbars,
+    /// A connection may use any path of equal cost.
+    Repathing,
     /// Schedules and queues with several paths affect many ports at the same time.
     Schedules,
+    /// The subflows of a connection have endpoints in several parts.
+    Connections,
     /// A path forms a loop in which no packet ever waits.
     Endless,
     /// Every vertex can affect every other within the shortest window.
@@ -55,8 +61,11 @@ impl fmt::Display for NoWindowsReason {
         f.write_str(match self {
             NoWindowsReason::Special => "selectors or bridges",
             NoWindowsReason::Bursts => "bursts",
+            NoWindowsReason::Applications => "applications",
             NoWindowsReason::Crossbars => "switches with queues at their inputs",
+            NoWindowsReason::Repathing => "connections that repath",
             NoWindowsReason::Schedules => "schedules, or queues with several paths",
+            NoWindowsReason::Connections => "connections over several subflows",
             NoWindowsReason::Endless => "a loop without a queue",
             NoWindowsReason::Near => "no delay between its parts",
             NoWindowsReason::Few => "too few packets",

@@ -163,6 +163,7 @@ impl Draw {
             stream,
             start,
             until,
+            bytes: None,
             data,
             codepoint,
         });
@@ -222,6 +223,7 @@ impl Draw {
             stream,
             start,
             until,
+            bytes: None,
             data,
             codepoint,
         });

@@ -38,7 +38,9 @@ impl Draw {
         losses.clear();
         let carrier = Carrier::Wavelength { delay: config.delay, loss };
         let path = BurstPath { port, rate: config.rate, offset, carrier };
-        self.world.assemblers.push(Assembler::new(path, assembly));
+        let assembler = Assembler::new(path, assembly);
+        let assembler = self.about("classes", |draw| draw.classed(assembler, assembly));
+        self.world.assemblers.push(assembler);
     }
 
     /// Routes the bursts of a port's assembler over some fibres of the core.
@@ -57,7 +59,28 @@ impl Draw {
         let offset = BurstCore::least_offset(self.processing, route.len()) + more;
         let routes = self.about("protected", |draw| draw.protected(route));
         let path = BurstPath { port, rate, offset, carrier: Carrier::Fibres(routes) };
-        self.world.assemblers.push(Assembler::new(path, assembly));
+        let assembler = Assembler::new(path, assembly);
+        let assembler = self.about("classes", |draw| draw.classed(assembler, assembly));
+        self.world.assemblers.push(assembler);
+    }
+
+    /// Gives half of the assemblers a burst per class, with timers and extra offsets that grow with the class.
+    fn classed(&mut self, assembler: Assembler, assembly: Assembly) -> Assembler {
+        if self.one_in(2) {
+            return assembler;
+        }
+        let extra = self.below(200);
+        let classes = std::array::from_fn(|class| BurstClass {
+            assembly: match assembly {
+                Assembly::Timer(timer) => {
+                    Assembly::Timer(Timer { period: timer.period * (class as u64 + 1) })
+                }
+                other => other,
+            },
+            extra_offset: Duration::from_us(extra) * class as u64,
+        });
+        let of_flows = (0..64).map(|_| u8::try_from(self.below(8)).expect("a class"));
+        assembler.with_classes(&classes, FlowClasses(of_flows.collect()))
     }
 
     /// Adds other routes, which begin like the route where they have to.
@@ -116,6 +139,10 @@ impl Draw {
         let scheduling = self.member(Scheduling::ALL);
         let conversion = self.member(Conversion::ALL);
         self.world.core = BurstCore::new(fibres, scheduling, conversion, self.processing);
+        if self.about("preemption", |draw| draw.one_in(2)) {
+            let core = std::mem::take(&mut self.world.core);
+            self.world.core = core.with_preemption();
+        }
         self.about("failing", Self::failing);
     }
 

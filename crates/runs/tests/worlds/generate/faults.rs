@@ -15,7 +15,7 @@ impl Maker<'_> {
     }
 
     /// A link, or a virtual output queue.
-    fn some_port(&mut self) -> Value {
+    pub(super) fn some_port(&mut self) -> Value {
         let queues: Vec<Value> = (self.net.edges.iter())
             .filter(|edge| !edge.ways.is_empty())
             .flat_map(|edge| edge.links.clone())

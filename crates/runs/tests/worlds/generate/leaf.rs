@@ -119,11 +119,16 @@ impl Maker<'_> {
             let flows = i64::try_from(self.draw.between(1, 16)).expect("small");
             queue.insert("flows".to_owned(), Value::Integer(flows));
         }
-        if matches!(kind, QueueKind::Step) {
+        if matches!(kind, QueueKind::Step | QueueKind::Trim) {
             queue.insert(
                 "threshold".to_owned(),
                 text(format!("{} packets", self.draw.between(0, 4))),
             );
+        }
+        let mut marks = self.draw.about("marks of a trimming queue");
+        if matches!(kind, QueueKind::Trim) && marks.chance(60) {
+            let threshold = format!("{} packets", marks.between(0, 3));
+            queue.insert("mark_threshold".to_owned(), text(threshold));
         }
         Value::Table(queue)
     }

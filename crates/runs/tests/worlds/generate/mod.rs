@@ -8,6 +8,8 @@
 //! stream. The consequences of a choice therefore do not change other draws. A choice among members
 //! of a registry is by name ([`Draw::pick`]), and does not depend on their number.
 
+mod applications;
+mod buckets;
 mod faults;
 mod forwarding;
 mod leaf;
@@ -15,6 +17,7 @@ mod network;
 mod optical;
 mod planned;
 mod senders;
+mod subflows;
 mod switches;
 mod watching;
 
@@ -87,17 +90,21 @@ pub(crate) fn world(number: u64, schema: &Schema) -> Table {
         table: Table::new(),
     };
     type Part<'s> = (&'static str, fn(&mut Maker<'s>));
-    let parts: [Part<'_>; 14] = [
+    let parts: [Part<'_>; 18] = [
         ("top", Maker::top),
         ("tcp", Maker::tcp),
         ("network", Maker::network),
+        ("marked QUIC", Maker::marked_quic),
+        ("trimming", Maker::trimming),
         ("senders", Maker::senders),
+        ("applications", Maker::applications),
         ("schedules", Maker::schedules),
         ("risks", Maker::risks),
         ("failures", Maker::failures),
         ("optical", Maker::optical),
         ("protection", Maker::protection),
         ("losses", Maker::losses),
+        ("buckets", Maker::buckets),
         ("observe", Maker::observe),
         ("measure", Maker::measure),
         ("sweep", Maker::sweep),
@@ -200,7 +207,63 @@ impl Maker<'_> {
             }
             _ => {}
         }
+        self.about("nscc", |maker| {
+            if maker.draw.chance(6) {
+                one.insert("profile".to_owned(), text("linux-6"));
+                one.insert("congestion".to_owned(), text("nscc"));
+                one.remove("pacing");
+                maker.maybe(&mut one, "TcpTable", 70, &["nscc_base_rtt", "nscc_bdp"]);
+            }
+        });
         one
+    }
+
+    /// Senders of QUIC with ECN, most often where a queue marks: these keys rarely meet by chance.
+    fn marked_quic(&mut self) {
+        let marks = |queue: &Value| {
+            let kind = queue.get("kind").and_then(Value::as_str);
+            let chosen = queue.get("ecn").and_then(Value::as_bool) == Some(true);
+            matches!(kind, Some("step" | "dualpi2")) || chosen
+        };
+        let links = self.table.get("links").and_then(Value::as_array).into_iter().flatten();
+        let mut links = links.flat_map(|link| [Some(link), link.get("reverse")]).flatten();
+        let has_any = links.any(|link| link.get("queue").is_some_and(marks));
+        drop(links);
+        if !self.draw.chance(if has_any { 40 } else { 3 }) {
+            return;
+        }
+        let congestion = self.draw.pick(&["cubic", "reno", "vegas", "htcp"]);
+        let own = self.draw.pick(&["as-asked", "as-asked", "as-asked", "accurate", "off"]);
+        let ect_packets = self.leaf("TcpTable", "ect_packets");
+        let tables = self.table.get_mut("tcp").and_then(Value::as_table_mut);
+        let Some(one) = tables.and_then(|tables| tables.get_mut("t0")) else { return };
+        let one = one.as_table_mut().expect("a table of TCP");
+        one.insert("profile".to_owned(), text("quic"));
+        one.insert("ecn".to_owned(), text("accurate"));
+        one.insert("congestion".to_owned(), text(congestion));
+        one.insert("receiver_ecn".to_owned(), text(own));
+        one.insert("ect_packets".to_owned(), ect_packets);
+        for key in ["pacing", "timestamps", "ack", "duplicate_acks", "recovery"] {
+            one.remove(key);
+        }
+    }
+
+    /// Senders that a queue may trim, where there is such a queue: these keys rarely meet by chance.
+    fn trimming(&mut self) {
+        let trims = |queue: &Value| queue.get("kind").and_then(Value::as_str) == Some("trim");
+        let links = self.table.get("links").and_then(Value::as_array).into_iter().flatten();
+        let mut links = links.flat_map(|link| [Some(link), link.get("reverse")]).flatten();
+        let has_any = links.any(|link| link.get("queue").is_some_and(trims));
+        drop(links);
+        if !has_any || self.draw.chance(20) {
+            return;
+        }
+        let tables = self.table.get_mut("tcp").and_then(Value::as_table_mut);
+        for (_, one) in tables.into_iter().flatten() {
+            let one = one.as_table_mut().expect("a table of TCP");
+            one.insert("recovery".to_owned(), text("sack"));
+            one.insert("loss_detection".to_owned(), text("trimmed"));
+        }
     }
 
     /// Values that stand elsewhere as `$name` or in products.

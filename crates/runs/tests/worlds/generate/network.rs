@@ -1,5 +1,6 @@
 //! Nodes, links, bundles, fibres, bursts and routers.
 
+mod bursts;
 mod fabric;
 mod topology;
 
@@ -95,7 +96,7 @@ impl Net {
 
 impl Maker<'_> {
     pub(super) fn network(&mut self) {
-        // So many of twenty.
+        // So many of twenty-one.
         let topologies = [
             (4, "chain"),
             (3, "mesh"),
@@ -103,6 +104,7 @@ impl Maker<'_> {
             (4, "hosts"),
             (2, "known"),
             (2, "racks"),
+            (1, "leaves"),
             (2, "core"),
         ];
         let list = topologies.iter().flat_map(|&(share, name)| std::iter::repeat_n(name, share));
@@ -114,6 +116,7 @@ impl Maker<'_> {
             "hosts" => maker.hosts(),
             "known" => maker.known(),
             "racks" => maker.racks(),
+            "leaves" => maker.leaves(),
             _ => maker.core(),
         });
         self.bundles();
@@ -436,7 +439,12 @@ impl Maker<'_> {
         }
         self.nodes(&["X0".to_owned(), "X1".to_owned()]);
         let switches = ["X0", "X1"];
-        let wavelengths = i64::try_from(self.draw.between(1, 3)).expect("small");
+        let several = self.draw.between(1, 3);
+        // Few wavelengths make bursts meet.
+        let [preempts, single] =
+            self.about("preemption", |maker| [80, 70].map(|percent| maker.draw.chance(percent)));
+        let wavelengths = if preempts && single { 1 } else { several };
+        let wavelengths = i64::try_from(wavelengths).expect("small");
         let fibre_rate = self.speed();
         let fibre = |maker: &mut Self, chain: Vec<String>| {
             let mut entry = Table::new();
@@ -464,10 +472,15 @@ impl Maker<'_> {
                 }
             }
         }
+        let mut core = Table::new();
         if self.draw.chance(70) {
-            let mut core = Table::new();
             let keys = ["scheduling", "conversion", "processing", "detection", "delay_line"];
             self.maybe(&mut core, "CoreTable", 60, &keys);
+        }
+        if preempts {
+            core.insert("preemption".to_owned(), Value::Boolean(true));
+        }
+        if !core.is_empty() {
             self.table.insert("core".to_owned(), Value::Table(core));
         }
         let names: Vec<String> = ends.iter().map(|&end| self.net.nodes[end].clone()).collect();
@@ -487,38 +500,9 @@ impl Maker<'_> {
             self.net.plain(ends[0], ends[1], true);
         }
         self.push("bursts", bursts);
-    }
-
-    fn assembly(&mut self) -> Table {
-        self.about("assembly", Self::own_assembly)
-    }
-
-    fn own_assembly(&mut self) -> Table {
-        let mut bursts = Table::new();
-        let assembly = self.leaf("BurstsEntry", "assembly");
-        let word = assembly.as_str().unwrap_or_default().to_owned();
-        bursts.insert("assembly".to_owned(), assembly);
-        if word != "size" {
-            let timer = self.some_span(5, 200);
-            bursts.insert("timer".to_owned(), text(leaf::span(timer)));
+        if preempts {
+            self.about("rivals", |maker| maker.rivals([ends[0], ends[1]]));
         }
-        if word == "adaptive" {
-            self.about("adaptive", |maker| {
-                if maker.draw.chance(60) {
-                    let least = maker.some_span(0, 5);
-                    bursts.insert("least_timer".to_owned(), text(leaf::span(least)));
-                }
-                if maker.draw.chance(60) {
-                    let factor = i64::try_from(maker.draw.between(1, 100)).expect("small");
-                    bursts.insert("factor".to_owned(), Value::Integer(factor));
-                }
-            });
-        }
-        if word == "size" || word == "hybrid" {
-            let size = self.draw.between(40, 20_000);
-            bursts.insert("size".to_owned(), text(format!("{size} B")));
-        }
-        bursts
     }
 
     /// Returns a path without repeated nodes, from a random node on; `None` if it ends there.

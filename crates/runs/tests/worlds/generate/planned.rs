@@ -312,8 +312,9 @@ impl Maker<'_> {
         } else {
             let keys = ["rate", "delay", "queue", "transmitter", "state", "ece"];
             self.maybe(&mut entry, "ChangeEntry", 35, &keys);
+            self.maybe(&mut entry, "ChangeEntry", 20, &["loss"]);
         }
-        let said = ["served", "rate", "delay", "queue", "transmitter", "state", "ece"];
+        let said = ["served", "rate", "delay", "queue", "transmitter", "state", "ece", "loss"];
         if !said.iter().any(|key| entry.contains_key(*key)) {
             let key = if of_voq { "queue" } else { "transmitter" };
             self.maybe(&mut entry, "ChangeEntry", 100, &[key]);

@@ -20,6 +20,9 @@ impl Maker<'_> {
     fn flows(&mut self, name: String) {
         let mut entry = Table::new();
         entry.insert("group".to_owned(), text(name.clone()));
+        if self.about("multipath", |maker| maker.subflows(&name, &mut entry)) {
+            return;
+        }
         let (path, found) = self.about("route", |maker| maker.route(&mut entry, "FlowsEntry"));
         let tables = ["t0", "t0", "t1", "t2", "rfc", "linux-6", "ns2-2001"];
         let announced = path.iter().flatten().filter(|leg| self.net.edges[leg.edge].tells).count();
@@ -40,8 +43,64 @@ impl Maker<'_> {
         }
         self.about("what is sent", |maker| maker.sent(&mut entry));
         self.class(&mut entry);
+        let listed = self.about("list", |maker| maker.listed(&mut entry));
+        let (path, found) = listed.map_or((path, found), |found| (None, found));
         self.push("flows", entry);
         self.groups.push(Group { name, datagrams: false, path, found });
+    }
+
+    /// Flows of a list, which the tests' library reads from its name, instead of the others. Returns whether
+    /// their paths are found.
+    fn listed(&mut self, entry: &mut Table) -> Option<bool> {
+        let divided = entry["tcp"].as_str().is_some_and(|table| table.starts_with("divided"));
+        if !self.draw.chance(8) || divided || self.net.nodes.len() < 2 {
+            return None;
+        }
+        let kept = ["group", "tcp", "class"];
+        entry.retain(|key, _| kept.contains(&key));
+        Some(self.rows(entry, "FlowsEntry", "tcp"))
+    }
+
+    /// Sources of a list instead of the others. Returns whether their paths are found.
+    fn listed_sources(&mut self, entry: &mut Table) -> Option<bool> {
+        if !self.draw.chance(10) || self.net.nodes.len() < 2 {
+            return None;
+        }
+        let kept = ["group", "rate", "ecn", "class"];
+        entry.retain(|key, _| kept.contains(&key));
+        entry.insert("process".to_owned(), text(self.draw.pick(&["constant", "poisson"])));
+        if self.draw.chance(70) {
+            let size = self.draw.between(29, 1500);
+            entry.insert("size".to_owned(), text(format!("{size} B")));
+        } else {
+            let mut sizes = Table::new();
+            sizes.insert("kind".to_owned(), text("exponential"));
+            let mean = self.draw.between(100, 700);
+            sizes.insert("mean".to_owned(), text(format!("{mean} B")));
+            entry.insert("sizes".to_owned(), Value::Table(sizes));
+        }
+        Some(self.rows(entry, "TrafficEntry", "udp"))
+    }
+
+    /// Adds a list of random rows to an entry. Returns whether their paths are found.
+    fn rows(&mut self, entry: &mut Table, table: &str, protocol: &str) -> bool {
+        let count = self.draw.between(1, 6);
+        let rows = (0..count).map(|_| {
+            let from = self.draw.index(self.net.nodes.len());
+            let step = 1 + self.draw.index(self.net.nodes.len() - 1);
+            let to = (from + step) % self.net.nodes.len();
+            let [from, to] = [from, to].map(|node| self.net.nodes[node].as_str());
+            let start = self.draw.below(self.units) * self.unit_ps;
+            format!("{start};{from};{to};{};{protocol}", self.draw.between(1, 40_000))
+        });
+        entry.insert("list".to_owned(), text(rows.collect::<Vec<_>>().join("|")));
+        let found = !self.net.routed || self.draw.chance(50);
+        if found {
+            let path = self.draw.pick(&["shortest", "shortest-pair", "ecmp"]);
+            entry.insert("path".to_owned(), text(path));
+            self.maybe(entry, table, 40, &["metric"]);
+        }
+        found
     }
 
     /// Arrivals of flows, or writes of each; else flows are what they are.
@@ -105,15 +164,21 @@ impl Maker<'_> {
         name
     }
 
-    fn class(&mut self, entry: &mut Table) {
+    pub(super) fn class(&mut self, entry: &mut Table) {
         let mut class = self.draw.about("class");
         if class.chance(20) {
             let class = i64::try_from(class.below(8)).expect("small");
             entry.insert("class".to_owned(), Value::Integer(class));
         }
+        // Only different classes show that bursts keep them apart.
+        let mut class = self.draw.about("class of bursts");
+        if self.net.bursts && class.chance(85) {
+            let class = i64::try_from(class.below(8)).expect("small");
+            entry.insert("class".to_owned(), Value::Integer(class));
+        }
     }
 
-    fn writes(&mut self) -> Value {
+    pub(super) fn writes(&mut self) -> Value {
         let mut after = 0;
         let writes = (0..self.draw.between(1, 3)).map(|_| {
             let mut write = Table::new();
@@ -156,11 +221,13 @@ impl Maker<'_> {
         });
         self.maybe(&mut entry, "TrafficEntry", 30, &["start", "until", "ecn"]);
         self.class(&mut entry);
+        let listed = self.about("list", |maker| maker.listed_sources(&mut entry));
+        let (path, found) = listed.map_or((path, found), |found| (None, found));
         self.push("traffic", entry);
         self.groups.push(Group { name, datagrams: true, path, found });
     }
 
-    fn sizes(&mut self, kinds: &[&str], mean: u64) -> Table {
+    pub(super) fn sizes(&mut self, kinds: &[&str], mean: u64) -> Table {
         let mut sizes = Table::new();
         let kind = self.draw.pick(kinds);
         sizes.insert("kind".to_owned(), text(kind));
@@ -300,7 +367,7 @@ impl Maker<'_> {
         (self.path(entry), false)
     }
 
-    fn ends(&mut self, entry: &mut Table) {
+    pub(super) fn ends(&mut self, entry: &mut Table) {
         let mut node = || {
             let place = self.draw.index(self.net.nodes.len());
             text(self.net.nodes[place].clone())

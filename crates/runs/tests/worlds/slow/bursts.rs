@@ -1,6 +1,6 @@
 //! Contents and fate of bursts.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use optcp_optical::burst::BurstProtection;
 use optcp_runs::Series;
@@ -9,17 +9,6 @@ use super::{Evidence, Row, called, equal, names, real, whole};
 use crate::check::{BURSTS, Failure, failure};
 
 impl Evidence<'_> {
-    /// Returns the rows of each burst of a port, in the order of the list of all bursts.
-    pub(super) fn carried(&self, port: &str, bursts: &[u64]) -> Vec<Vec<Row<'_>>> {
-        let gathered = self.rows.iter().filter(|row| row.event == "queued");
-        let mut gathered = gathered.filter(|row| self.port(row).is_some_and(|name| name == port));
-        let of = |&packets: &u64| {
-            let packets = usize::try_from(packets).expect("a number of packets");
-            gathered.by_ref().take(packets).copied().collect()
-        };
-        bursts.iter().map(of).collect()
-    }
-
     pub(super) fn bursts(&self, series: &Series, groups: &[usize]) -> Result<(), Failure> {
         let port = called(series, "port", "ports");
         let (at, packets) = (whole(series, "time_ps"), whole(series, "packets"));
@@ -28,28 +17,26 @@ impl Evidence<'_> {
         for name in names(series, "ports") {
             let of_port: Vec<usize> =
                 (0..at.len()).filter(|&i| port[i] == Some(name.as_str())).collect();
-            let sizes: Vec<u64> = of_port.iter().map(|&i| packets[i]).collect();
-            for (&i, rows) in of_port.iter().zip(self.carried(name, &sizes)) {
-                let ours = || rows.iter().filter(|row| self.chosen(row.flow, groups));
-                let expected = (
-                    packets[i],
-                    rows.iter().map(|row| row.bytes).sum::<u64>(),
-                    ours().filter(|row| !row.ack).count() as u64,
-                    ours().filter(|row| row.ack).count() as u64,
-                );
-                let found = (rows.len() as u64, bytes[i], segments[i], acks[i]);
-                if found != expected || rows.iter().any(|row| row.at > at[i]) {
-                    let detail = format!("{name}, at {}: {found:?}, expected {expected:?}", at[i]);
-                    return failure("bursts", detail);
-                }
+            let content = |&i: &usize| (at[i], packets[i], bytes[i], segments[i], acks[i]);
+            let mut found: Vec<_> = of_port.iter().map(content).collect();
+            let mut expected = Vec::new();
+            for burst in self.carried(name)? {
+                let ours = || burst.rows.iter().filter(|row| self.chosen(row.flow, groups));
+                let segments = ours().filter(|row| !row.ack).count() as u64;
+                let acks = ours().filter(|row| row.ack).count() as u64;
+                let packets = burst.rows.len() as u64;
+                expected.push((burst.at, packets, burst.bytes(), segments, acks));
+            }
+            found.sort_unstable();
+            expected.sort_unstable();
+            if found != expected {
+                let detail = format!("{name}: {found:?}, expected {expected:?}");
+                return failure("bursts", detail);
             }
             let lost_packets: u64 =
                 of_port.iter().filter(|&&i| lost[i] == 1).map(|&i| packets[i]).sum();
-            let dropped = self.rows.iter().filter(|row| {
-                let reasons = ["burst-lost", "contention", "link-down", "lost-in-flight"];
-                let in_burst = row.reason.is_some_and(|reason| reasons.contains(&reason));
-                in_burst && self.port(row) == Some(name)
-            });
+            let dropped =
+                self.rows.iter().filter(|row| is_of_burst(row) && self.port(row) == Some(name));
             let dropped = dropped.count() as u64;
             if lost_packets != dropped {
                 let detail = format!("{name}: {lost_packets} in lost bursts, {dropped} dropped");
@@ -64,17 +51,12 @@ impl Evidence<'_> {
         series: &Series,
         groups: &[usize],
     ) -> Result<(), Failure> {
-        let bursts = super::series(self.run, BURSTS);
-        let (packets, port) = (whole(bursts, "packets"), called(bursts, "port", "ports"));
         let mut expected: BTreeMap<(usize, u64), u64> = BTreeMap::new();
         for (place, name) in names(series, "ports").iter().enumerate() {
-            let sizes: Vec<u64> = (0..packets.len())
-                .filter(|&i| port[i] == Some(name.as_str()))
-                .map(|i| packets[i])
-                .collect();
-            for rows in self.carried(name, &sizes) {
-                let ours = rows.iter().filter(|row| !row.ack && self.chosen(row.flow, groups));
-                *expected.entry((place, ours.count() as u64)).or_default() += 1;
+            for burst in self.carried(name)? {
+                let mut ours = burst.rows;
+                ours.retain(|row| !row.ack && self.chosen(row.flow, groups));
+                *expected.entry((place, ours.len() as u64)).or_default() += 1;
             }
         }
         let (port, segments) = (whole(series, "port"), whole(series, "segments"));
@@ -83,6 +65,55 @@ impl Evidence<'_> {
         let found: Vec<((usize, u64), u64)> =
             (0..port.len()).map(|i| ((place(port[i]), segments[i]), number[i])).collect();
         equal(series, "rows", &found, &expected.into_iter().collect::<Vec<_>>())
+    }
+
+    /// Bursts of each class with their losses. Packets of a lost burst are dropped at the same time.
+    pub(super) fn burst_classes(&self, series: &Series) -> Result<(), Failure> {
+        let (port, class) = (called(series, "port", "ports"), whole(series, "class"));
+        let [bursts, bytes, lost, preempted] =
+            ["bursts", "bytes", "lost", "preempted"].map(|name| whole(series, name));
+        for name in names(series, "ports") {
+            let mut expected: BTreeMap<u64, [u64; 2]> = BTreeMap::new();
+            for burst in self.carried(name)? {
+                let [bursts, bytes] = expected.entry(u64::from(burst.class)).or_default();
+                *bursts += 1;
+                *bytes += burst.bytes();
+            }
+            let (plan, number) = self.burst_port(name);
+            let own: Vec<usize> =
+                (0..port.len()).filter(|&i| port[i] == Some(name.as_str())).collect();
+            let found = own.iter().map(|&i| (class[i], [bursts[i], bytes[i]]));
+            let found: Vec<_> = found.collect();
+            if found != expected.into_iter().collect::<Vec<_>>() {
+                return failure("burst-classes", format!("{name}: {found:?}"));
+            }
+            for &i in &own {
+                let dropped = self.rows.iter().filter(|row| {
+                    let class = class[i] == u64::from(self.burst_class(plan, row));
+                    row.port == Some(number) && class && is_of_burst(row)
+                });
+                for (count, rows) in [
+                    (lost[i], dropped.clone().collect::<Vec<_>>()),
+                    (preempted[i], dropped.filter(|row| row.reason == Some("preempted")).collect()),
+                ] {
+                    let times: BTreeSet<u64> = rows.iter().map(|row| row.at).collect();
+                    if !(times.len() as u64..=rows.len() as u64).contains(&count) {
+                        let (name, class) = (series.kind, class[i]);
+                        return failure(name, format!("class {class}: {count}, {rows:?}"));
+                    }
+                }
+            }
+            // The list of bursts has the same losses.
+            let list = super::series(self.run, BURSTS);
+            let of = called(list, "port", "ports");
+            let all = whole(list, "lost").into_iter().zip(of);
+            let all: u64 = all.filter(|(_, of)| *of == Some(name)).map(|(lost, _)| lost).sum();
+            let by_class: u64 = own.iter().map(|&i| lost[i]).sum();
+            if all != by_class {
+                return failure("burst-classes", format!("{name}: {by_class} of {all} lost"));
+            }
+        }
+        Ok(())
     }
 
     /// Bursts that found no wavelength, on fibres and in the list of bursts.
@@ -102,7 +133,7 @@ impl Evidence<'_> {
             let detail = format!("{} bytes lost, {dropped} dropped", sum("lost_bytes"));
             return failure("fibres", detail);
         }
-        if copies || self.plan.fibres_fail() {
+        if copies || self.plan.fibres_fail() || self.plan.core.is_some_and(|core| core.preemption) {
             return Ok(());
         }
         let (lost, asked) = ([sum("lost"), sum("lost_bytes")], sum("bursts"));
@@ -120,4 +151,10 @@ impl Evidence<'_> {
             false => Ok(()),
         }
     }
+}
+
+/// Whether a row tells of a packet that was lost with its burst.
+fn is_of_burst(row: &Row<'_>) -> bool {
+    let reasons = ["burst-lost", "contention", "preempted", "link-down", "lost-in-flight"];
+    row.reason.is_some_and(|reason| reasons.contains(&reason))
 }

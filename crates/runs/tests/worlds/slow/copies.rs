@@ -64,7 +64,7 @@ impl Evidence<'_> {
                     let of = |event| {
                         places.iter().filter(|&&place| self.is(place, event)).count() as u64
                     };
-                    let came = of("arrived") + of("acked");
+                    let came = of("arrived") + of("arrived-trimmed") + of("acked");
                     fates.delivered[0] += came.min(1);
                     fates.delivered[1] += came;
                     fates.dropped[1] += of("dropped");
@@ -81,7 +81,7 @@ impl Evidence<'_> {
     }
 
     fn came(&self, place: usize) -> bool {
-        self.is(place, "arrived") || self.is(place, "acked")
+        matches!(self.rows[place].event, "arrived" | "arrived-trimmed" | "acked")
     }
 
     fn routes_of(&self, flow: usize) -> impl Iterator<Item = (usize, &FlowPlan)> {

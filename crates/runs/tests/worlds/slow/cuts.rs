@@ -57,7 +57,7 @@ impl Evidence<'_> {
                 matches!(row.reason, Some("link-down" | "ttl-expired" | "no-route")) && !behind
             };
             match (row.event, cut) {
-                ("arrived", Some(&(from, _))) if from <= first => {
+                ("arrived" | "arrived-trimmed", Some(&(from, _))) if from <= first => {
                     return failure("a way that leads nowhere", format!("{row:?}, from {from}"));
                 }
                 ("dropped", None) if lost(row) => {

@@ -16,18 +16,18 @@ impl Evidence<'_> {
         let mut reached: Vec<u64> = vec![0; self.flows.len()];
         let mut progress = Vec::new();
         for row in self.rows.iter().filter(|row| row.event == "arrived") {
-            let Some((mss, syn)) = self.segments(row.flow) else { continue };
+            let Some((_, syn)) = self.segments(row.flow) else { continue };
             came[row.flow].insert(row.seq);
-            let before = reached[row.flow].saturating_sub(syn);
+            let before = reached[row.flow].max(syn);
             while came[row.flow].contains(&reached[row.flow]) {
                 reached[row.flow] += 1;
             }
-            let new = reached[row.flow].saturating_sub(syn) - before;
+            let new = reached[row.flow].max(syn) - before;
             if new > 0 {
-                progress.push((row.at, row.flow, new * mss));
+                progress.push((row.at, row.flow, before, new));
             }
         }
-        progress
+        self.delivered(&progress)
     }
 
     pub(super) fn goodput(&self, series: &Series) -> Result<(), Failure> {
@@ -136,9 +136,11 @@ impl Evidence<'_> {
             sizes.insert(index(*flow), bytes[place]);
         }
         for (number, name) in self.flows.iter().enumerate() {
-            let planned = self.plan.flows.iter().find(|flow| &flow.name == name);
+            let flows = self.plan.flows.iter().map(|flow| (&flow.name, flow.size));
+            let connections = self.plan.connections.iter().map(|one| (&one.name, one.size));
+            let planned = flows.chain(connections).find(|(known, _)| *known == name);
             let Some((mss, _)) = self.segments(number) else { continue };
-            let Some(size) = planned.and_then(|flow| flow.size) else { continue };
+            let Some(size) = planned.and_then(|(_, size)| size) else { continue };
             if self.chosen(number, groups) {
                 sizes.insert(number, u64::from(size) * mss);
             }
@@ -156,11 +158,19 @@ impl Evidence<'_> {
             }
         }
         let first_sent = |flow: usize| {
-            self.rows.iter().find(|row| row.flow == flow && row.event == "sent").map(|row| row.at)
+            let carriers = self.carriers(flow);
+            let sent = |row: &&Row<'_>| row.event == "sent" && carriers.contains(&row.flow);
+            self.rows.iter().find(sent).map(|row| row.at)
         };
         let open = left.iter().filter(|(_, rest)| **rest > 0).map(|(flow, _)| *flow);
-        let end = at.iter().zip(&finished).find(|(_, done)| **done == 0).map_or(0, |(at, _)| *at);
-        expected.extend(open.filter(|&flow| first_sent(flow).is_some()).map(|f| (end, f, 0)));
+        let aborted = self.aborted();
+        let gave_up = |flow: u64| aborted.contains_key(&index(flow));
+        let cut = (0..at.len()).find(|&i| finished[i] == 0 && !gave_up(flow[i]));
+        let end = |flow: usize| aborted.get(&flow).copied().or(cut.map(|i| at[i])).unwrap_or(0);
+        expected.extend(open.filter(|&flow| first_sent(flow).is_some()).map(|f| (end(f), f, 0)));
+        expected.sort_by_key(|row| row.0);
+        let aborts = (0..at.len()).map(|i| u64::from(finished[i] == 0 && gave_up(flow[i])));
+        equal(series, "aborted", &whole(series, "aborted"), &aborts.collect::<Vec<_>>())?;
         let found: Vec<(u64, usize, u64)> =
             (0..at.len()).map(|i| (at[i], index(flow[i]), finished[i])).collect();
         equal(series, "rows", &found, &expected)?;

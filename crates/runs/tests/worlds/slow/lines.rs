@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use optcp_runs::Series;
 use optcp_scenario::plan::{ChangePlan, QueueLimit};
 
+use super::buckets::Shaping;
 use super::planned::{LogEntry, bits, holds};
 use super::{Evidence, Intervals, Row, equal, names, real, whole};
 use crate::check::{Failure, failure};
@@ -27,6 +28,9 @@ struct Line<'r> {
     bytes: u64,
     /// When the first of them will have been sent, if it is being sent.
     ends: Option<u128>,
+    /// When the first of them was taken out of the queue, if it is being sent.
+    taken: u64,
+    shaping: Shaping,
     /// Packets to be dropped because the queue limit has decreased.
     shed: VecDeque<Row<'r>>,
 }
@@ -44,6 +48,8 @@ impl<'r> Line<'r> {
             queue: VecDeque::new(),
             bytes: 0,
             ends: None,
+            taken: 0,
+            shaping: Shaping::of(evidence.plan, port),
             shed: VecDeque::new(),
         }
     }
@@ -59,7 +65,9 @@ impl<'r> Line<'r> {
             && !self.held
             && self.ends.is_none()
         {
-            self.ends = Some(u128::from(at) + bits(self.rate, row.bytes));
+            self.taken = at;
+            let begins = self.shaping.begins(at, row.bytes);
+            self.ends = Some(u128::from(begins) + bits(self.rate, row.bytes));
         }
     }
 
@@ -89,7 +97,8 @@ impl<'r> Line<'r> {
                 ChangePlan::Delay(_)
                 | ChangePlan::Drift(_)
                 | ChangePlan::Serve(_)
-                | ChangePlan::Ece(_) => {}
+                | ChangePlan::Ece(_)
+                | ChangePlan::Loss(_) => {}
             },
             LogEntry::Row(row) => self.row(row)?,
         }
@@ -128,9 +137,23 @@ impl<'r> Line<'r> {
                 }
                 self.leave();
                 self.ends = None;
+                self.shaping.begin(self.taken, row.bytes);
+                Ok(())
+            }
+            ("dropped", Some("policed-egress")) => {
+                // Instead of the transmission that would begin.
+                let in_time = self.voq || (self.ends.is_some() && self.taken == row.at);
+                if !in_time || !self.queue.front().is_some_and(same) {
+                    return Err("a packet policed out of turn");
+                }
+                self.leave();
+                self.ends = None;
                 Ok(())
             }
             ("dropped", Some("queue-flushed")) => {
+                if self.ends.is_some() {
+                    self.shaping.begin(self.taken, row.bytes);
+                }
                 let flushed = self.leave();
                 flushed.map(|_| ()).ok_or("something was flushed out of an empty queue")
             }
@@ -351,7 +374,8 @@ impl Evidence<'_> {
         let matters =
             |what: &ChangePlan| matches!(what, ChangePlan::Rate(_) | ChangePlan::Sends(_));
         let changes = self.changes_of(port, matters);
-        if !self.listed[port] || (self.keeps(port) && changes) {
+        let behind = self.has_bucket_behind_queue(port);
+        if !self.listed[port] || ((self.keeps(port) || behind) && changes) || self.is_shaped(port) {
             return None;
         }
         let line = &self.plan.links[port / 2].directions[port % 2];
@@ -401,7 +425,8 @@ impl Evidence<'_> {
                     | ChangePlan::Delay(_)
                     | ChangePlan::Drift(_)
                     | ChangePlan::Serve(_)
-                    | ChangePlan::Ece(_) => {}
+                    | ChangePlan::Ece(_)
+                    | ChangePlan::Loss(_) => {}
                 },
                 LogEntry::Row(row) => match (row.event, row.reason) {
                     ("queued", _) => {

@@ -121,28 +121,55 @@ impl Evidence<'_> {
                         }
                     }
                 }
-                ObserveKind::Completions => {
+                ObserveKind::Completions | ObserveKind::Operations => {
+                    let operations = observed.kind == ObserveKind::Operations;
+                    let [name, counted] = match operations {
+                        true => ["operation", "operations"],
+                        false => ["completion", "flows"],
+                    };
                     for (group, flows) in self.by_group(series, &observed.groups) {
+                        let plan = self.plan;
+                        let ours = |group_of: usize| plan.groups[group_of] == group;
+                        let listed = match operations {
+                            true => plan.applications.iter().any(|one| ours(one.group)),
+                            false => plan
+                                .flows
+                                .iter()
+                                .any(|one| ours(one.group) && one.application.is_none()),
+                        };
+                        if !listed {
+                            continue;
+                        }
                         let (at, start) = (whole(series, "time_ps"), whole(series, "start_ps"));
                         let finished = whole(series, "finished");
+                        let aborted = match operations {
+                            true => vec![0; finished.len()],
+                            false => whole(series, "aborted"),
+                        };
                         let flows =
                             flows.into_iter().filter(|&row| self.starts_measured(start[row]));
-                        let times: Vec<Lasted> = flows
-                            .map(|row| ((at[row] - start[row]) as f64 / 1e12, finished[row] == 1))
-                            .collect();
+                        let (gave_up, rows): (Vec<usize>, Vec<usize>) =
+                            flows.partition(|&row| aborted[row] == 1);
+                        let lasted = |row: &usize| (at[*row] - start[*row]) as f64 / 1e12;
+                        let mut times: Vec<Lasted> =
+                            rows.iter().map(|row| (lasted(row), finished[*row] == 1)).collect();
+                        // None of the others takes longer than a flow that was aborted.
+                        let longest = rows.iter().chain(&gave_up).map(lasted).fold(0.0, f64::max);
+                        times.extend(gave_up.iter().map(|_| (longest, false)));
+                        if self.run_may_abort() && !operations {
+                            add("aborted_flows", group, exact(gave_up.len() as f64));
+                        }
                         let ended = times.iter().filter(|(_, ended)| *ended).count();
-                        add("completed_flows", group, exact(ended as f64));
-                        add("unfinished_flows", group, exact((times.len() - ended) as f64));
+                        add(&format!("completed_{counted}"), group, exact(ended as f64));
+                        let open = times.len() - ended;
+                        add(&format!("unfinished_{counted}"), group, exact(open as f64));
                         if times.is_empty() {
                             continue;
                         }
-                        add("completion_mean_s", group, mean(&times));
-                        for (name, share) in [
-                            ("completion_p50_s", 0.5),
-                            ("completion_p95_s", 0.95),
-                            ("completion_p99_s", 0.99),
-                        ] {
-                            add(name, group, quantile(&times, share));
+                        add(&format!("{name}_mean_s"), group, mean(&times));
+                        for (quantile_of, share) in [("p50", 0.5), ("p95", 0.95), ("p99", 0.99)] {
+                            let name = format!("{name}_{quantile_of}_s");
+                            add(&name, group, quantile(&times, share));
                         }
                     }
                 }
@@ -180,7 +207,8 @@ impl Evidence<'_> {
         for (reason, number) in reasons {
             add("drops", reason, exact(number as f64));
         }
-        let came = self.rows.iter().filter(|row| matches!(row.event, "arrived" | "acked"));
+        let ends = ["arrived", "arrived-trimmed", "acked"];
+        let came = self.rows.iter().filter(|row| ends.contains(&row.event));
         let (lost, of) = match self.plan.measure {
             None => {
                 let entered = count(self.run, "sent") + count(self.run, "duplicated");
@@ -224,6 +252,16 @@ impl Evidence<'_> {
     fn is_measured(&self, at: u64) -> bool {
         let (after, until) = self.measured();
         (at > after || after == 0) && at <= until
+    }
+
+    /// Whether any connection has a limit of its retransmissions.
+    fn run_may_abort(&self) -> bool {
+        let configs = self.plan.flows.iter().filter_map(|flow| Some(&self.plan.tcp[flow.tcp?].1));
+        configs.into_iter().any(|config| {
+            config.retries.is_some()
+                || config.user_timeout.as_ps() > 0
+                || config.handshake && config.syn_retries.is_some()
+        })
     }
 
     fn starts_measured(&self, at: u64) -> bool {

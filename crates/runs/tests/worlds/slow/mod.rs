@@ -1,11 +1,16 @@
 //! Series of every kind, derived again from the list of packets: plainly, slowly, and by separate
 //! code.
 
+mod applications;
+mod assembly;
+mod buckets;
 mod bursts;
 mod copies;
 mod cuts;
+mod ends;
 mod flows;
 mod forwarding;
+mod giving_up;
 mod lines;
 mod marks;
 mod metrics;
@@ -13,7 +18,9 @@ mod outages;
 mod paws;
 mod planned;
 mod sojourn;
+mod subflows;
 mod transit;
+mod trims;
 mod ways;
 
 use std::collections::BTreeSet;
@@ -36,6 +43,10 @@ struct Row<'r> {
     bytes: u64,
     reason: Option<&'r str>,
     marking: &'r str,
+    /// 0 for green, 1 for yellow, 2 for red.
+    colour: u8,
+    /// Data number in a connection over several subflows, from 1.
+    data: u64,
 }
 
 /// The listed packets, and the data needed to read them.
@@ -104,12 +115,18 @@ pub(crate) fn derived_again(
     evidence.fates = evidence.find_fates()?;
     evidence.may_discard = evidence.may_discard_old_segments();
     evidence.totals(seen)?;
+    evidence.data_of_subflows()?;
     evidence.queues_and_lines()?;
+    evidence.policed()?;
     evidence.queues_are_served()?;
     evidence.marked(seen)?;
+    evidence.marked_quic(seen)?;
+    evidence.trimmed(seen)?;
+    evidence.gave_up(seen)?;
     evidence.ways()?;
     evidence.tables_are_followed(seen)?;
     evidence.cut_off(seen)?;
+    evidence.ends(scenario)?;
     for (observed, series) in plan.observe.iter().zip(&run.series) {
         if observed.name != series.name {
             return failure("order of series", format!("{} and {}", observed.name, series.name));
@@ -126,6 +143,7 @@ pub(crate) fn derived_again(
             ObserveKind::Ports => evidence.counted_ports(series)?,
             ObserveKind::Datagrams => evidence.datagrams(series)?,
             ObserveKind::Completions => evidence.completions(series, groups)?,
+            ObserveKind::Operations => evidence.operations(scenario, series, groups)?,
             ObserveKind::Tcp => evidence.senders(series, groups)?,
             ObserveKind::Packets => {
                 let ports = observed.ports.iter().flatten();
@@ -137,6 +155,7 @@ pub(crate) fn derived_again(
                 evidence.outages(series, groups, observed.after.as_ps())?;
             }
             ObserveKind::Bursts => evidence.bursts(series, groups)?,
+            ObserveKind::BurstClasses => evidence.burst_classes(series)?,
             ObserveKind::SegmentsPerBurst => evidence.segments_per_burst(series, groups)?,
             ObserveKind::Fibres => {
                 let fibres = observed.ports.iter().flatten().count();
@@ -194,6 +213,8 @@ fn packet_rows(series: &Series) -> Vec<Row<'_>> {
     let event = called(series, "event", "events");
     let reason = called(series, "reason", "reasons");
     let marking = called(series, "marking", "markings");
+    let colour = whole(series, "colour");
+    let data = whole(series, "data_seq");
     let ports = names(series, "ports").len();
     let row = |i: usize| Row {
         at: at[i],
@@ -205,6 +226,8 @@ fn packet_rows(series: &Series) -> Vec<Row<'_>> {
         bytes: bytes[i],
         reason: reason[i],
         marking: marking[i].expect("every row has a marking"),
+        colour: u8::try_from(colour[i]).expect("one of three"),
+        data: data[i],
     };
     (0..at.len()).map(row).collect()
 }
@@ -279,26 +302,31 @@ impl Evidence<'_> {
 
     /// Data bytes of a segment of a flow, and numbers that its handshake takes; `None` for a source of datagrams.
     fn segments(&self, flow: usize) -> Option<(u64, u64)> {
-        let group = self.groups[flow].1?;
-        let route = self.plan.flows.iter().find(|flow| flow.group == group)?;
-        let config = &self.plan.tcp[route.tcp?].1;
+        let config = self.config(flow)?;
         Some((config.mss.count(), u64::from(config.handshake)))
+    }
+
+    fn config(&self, flow: usize) -> Option<&optcp_tcp::Config> {
+        let group = self.groups[flow].1?;
+        let route = self.plan.flows.iter().find(|flow| flow.group == group);
+        let route = route.or_else(|| self.plan.flows.get(self.carriers(flow).start))?;
+        Some(&self.plan.tcp[route.tcp?].1)
     }
 
     fn is_queue(&self, port: usize) -> bool {
         self.listed[port] && !self.plan.bursts.iter().any(|bursts| bursts.link == port / 2)
     }
 
-    /// Whether a discipline dropped what a row tells of out of a queue, not on its way in.
+    /// Whether a discipline or a policer dropped what a row tells of out of a queue, not on its way in.
     fn left_queue(&self, row: &Row<'_>) -> bool {
         let by_discipline = matches!(row.reason, Some("aqm" | "aqm-forced"));
-        row.reason == Some("pushed-out")
+        matches!(row.reason, Some("pushed-out" | "policed-egress"))
             || (by_discipline && row.port.is_some_and(|port| self.keeps(port)))
     }
 
-    /// Whether a discipline dropped what a row tells of on its way into a queue.
+    /// Whether a discipline or a policer dropped what a row tells of on its way into a queue.
     fn turned_away(&self, row: &Row<'_>) -> bool {
-        matches!(row.reason, Some("aqm" | "aqm-forced")) && !self.left_queue(row)
+        matches!(row.reason, Some("aqm" | "aqm-forced" | "policed")) && !self.left_queue(row)
     }
 
     /// Whether the discipline of a port decides when packets leave.

@@ -22,18 +22,28 @@ impl Evidence<'_> {
             progress.entry(flow).or_default().push((at, bytes));
         }
         let timeouts = self.timeouts();
-        let sizes = self.sizes();
+        let (sizes, aborted) = (self.sizes(), self.aborted());
         // When a run ended with its flows its packets do not say.
         let (at, ended) = (whole(series, "time_ps"), whole(series, "ended"));
         let cut = at.iter().zip(&ended).find(|(_, ended)| **ended == 0).map(|(at, _)| *at);
         let stop = cut.filter(|_| self.plan.end_with_flows).unwrap_or(self.stop);
         let names = ["time_ps", "flow", "gap_ps", "ended", "usual_gap_ps", "bytes_before", "bytes"];
-        let counts = ["lost_packets", "dropped_packets", "timeouts", "resent", "needless"];
-        let mut expected: Vec<[u64; 12]> = Vec::new();
-        for flow in (0..self.flows.len()).filter(|&flow| self.chosen(flow, groups)) {
-            let places = || (0..self.rows.len()).filter(|&place| self.rows[place].flow == flow);
+        let counts =
+            ["lost_packets", "dropped_packets", "timeouts", "resent", "needless", "aborted"];
+        let mut expected: Vec<[u64; 13]> = Vec::new();
+        let listed = |flow: usize| {
+            let written = self.routes(flow).any(|route| route.application.is_some());
+            self.chosen(flow, groups) && !written
+        };
+        for flow in (0..self.flows.len()).filter(|&flow| listed(flow)) {
+            // Losses and retransmissions of subflows also count for their connection.
+            let carriers = self.carriers(flow);
+            let of_flow = |place: &usize| carriers.contains(&self.rows[*place].flow);
+            let places = || (0..self.rows.len()).filter(of_flow);
             let mine: Vec<&Row<'_>> = places().map(|place| &self.rows[place]).collect();
-            let Some(start) = mine.iter().find(|row| row.event == "sent").map(|row| row.at) else {
+            let starter = self.starter(flow);
+            let started = |row: &&Row<'_>| row.event == "sent" && row.flow == starter;
+            let Some(start) = self.rows.iter().find(started).map(|row| row.at) else {
                 continue;
             };
             let progress = progress.remove(&flow).unwrap_or_default();
@@ -53,8 +63,9 @@ impl Evidence<'_> {
             }
             let gaps: Vec<_> =
                 instants.windows(2).map(|w| (w[1].0 - w[0].0, w[1].0, w[1].1)).collect();
-            let counted: Vec<_> =
-                gaps.iter().filter(|&&(_, at, ended)| at > after || ended == 0).collect();
+            let gave_up = end.is_none() && aborted.contains_key(&flow);
+            let counted = gaps.iter().filter(|&&(_, at, ended)| at > after || ended == 0);
+            let counted: Vec<_> = counted.filter(|gap| !gave_up || gap.2 == 0).collect();
             let longest = counted.iter().map(|gap| gap.0).max().expect("it had not ended");
             let &&(gap, at, ended) =
                 counted.iter().find(|gap| gap.0 == longest).expect("the longest");
@@ -89,6 +100,7 @@ impl Evidence<'_> {
             let arrived = places().filter(|place| !self.fates.seconds.contains(place));
             let arrived = arrived.map(|place| &self.rows[place]);
             let arrived = arrived.filter(|row| row.event == "arrived");
+            let arrived = arrived.filter(|row| row.flow == flow);
             let needless = arrived.filter(|row| !come.insert(row.seq) && row.at >= after).count();
             let timeouts = timeouts.iter().filter(|&&(at, of, _)| of == flow && at >= after);
             expected.push([
@@ -104,6 +116,7 @@ impl Evidence<'_> {
                 timeouts.map(|(_, _, more)| more).sum(),
                 since().filter(|row| row.event == "resent").count() as u64,
                 needless as u64,
+                u64::from(gave_up),
             ]);
         }
         let group: Vec<Option<&str>> = expected
@@ -125,7 +138,8 @@ impl Evidence<'_> {
     fn but_open(&self, series: &Series, found: &[u64], expected: &mut [u64]) {
         let flows = whole(series, "flow").into_iter().zip(found).zip(expected);
         for ((flow, &found), expected) in flows {
-            if usize::try_from(flow).is_ok_and(|flow| self.fates.open.contains(&flow)) {
+            let flow = usize::try_from(flow).expect("an index");
+            if self.carriers(flow).any(|flow| self.fates.open.contains(&flow)) {
                 *expected = found;
             }
         }

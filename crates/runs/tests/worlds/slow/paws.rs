@@ -46,7 +46,7 @@ impl Evidence<'_> {
                     segment.number += 1;
                     segment.ended_before_last = segment.ended;
                 }
-                "dropped" => segment.ended += 1,
+                "dropped" | "arrived-trimmed" => segment.ended += 1,
                 "arrived" => {
                     let all_others_had_ended = segment.ended_before_last + 1 == segment.number;
                     let sent = if all_others_had_ended { segment.last } else { segment.first };

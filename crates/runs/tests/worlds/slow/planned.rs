@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use optcp_runs::Run;
 use optcp_scenario::plan::{ChangePlan, Plan, QueueLimit};
 
+use super::buckets::Shaping;
 use super::{Evidence, Row};
 use crate::check::{Failure, failure};
 
@@ -23,13 +24,21 @@ pub(super) enum LogEntry<'e, 'r> {
     Change(Changed),
 }
 
-/// A transmission that ended: when it began, at which rate, and the delay behind it if that had changed by plan.
+/// A transmission that ended: when its packet left the queue, when it began, and at which rate. Also the delay behind it if
+/// that had changed by plan.
 pub(super) struct Sent {
+    pub(super) taken: u64,
     pub(super) began: u64,
     pub(super) rate: u64,
     /// Value at the start of the transmission.
     pub(super) delay: Option<u64>,
 }
+
+/// Course of a delay: since when, from which value to which, and in which time.
+type Course = (u64, [u64; 2], u64);
+
+/// Transmission in progress: when it was taken out of the queue, its rate, and the course of the delay.
+type Going = (u64, u64, Option<Course>);
 
 /// Picoseconds that bits take at a rate, rounded up.
 pub(super) fn bits(rate: u64, bytes: u64) -> u128 {
@@ -135,7 +144,8 @@ pub(super) fn changed_before(
                 ChangePlan::Rate(_)
                 | ChangePlan::Delay(_)
                 | ChangePlan::Drift(_)
-                | ChangePlan::Ece(_) => next,
+                | ChangePlan::Ece(_)
+                | ChangePlan::Loss(_) => next,
             };
             fill(next, done);
         }
@@ -201,7 +211,8 @@ impl<'p> State<'p> {
     /// Behind what follows from some transmitters' being free, from the row `next` on: they take packets out of queues.
     fn after_feeding(&self, rows: &[Row<'_>], next: usize, free: &[usize]) -> usize {
         let fate = |row: &Row<'_>| {
-            row.event == "marked" || matches!(row.reason, Some("aqm" | "aqm-forced"))
+            let discipline = matches!(row.reason, Some("aqm" | "aqm-forced" | "policed-egress"));
+            row.event == "marked" || discipline
         };
         // Actions of the port's own discipline at the end of a transmission come first.
         let own = |row: &&Row<'_>| row.port.is_some_and(|port| free.contains(&port)) && fate(row);
@@ -247,7 +258,8 @@ impl<'p> State<'p> {
             | ChangePlan::Delay(_)
             | ChangePlan::Drift(_)
             | ChangePlan::Limit(_)
-            | ChangePlan::Ece(_) => {}
+            | ChangePlan::Ece(_)
+            | ChangePlan::Loss(_) => {}
         }
     }
 }
@@ -320,11 +332,13 @@ impl<'r> Evidence<'r> {
         let line = &self.plan.links[port / 2].directions[port % 2];
         let (mut rate, mut held) = (line.rate.bps(), self.is_voq(port));
         let mut inside = 0;
-        // The transmission that goes on, if there is one.
-        let mut going: Option<(u64, u64, Option<u64>)> = None;
+        let mut shaping = Shaping::of(self.plan, port);
+        let mut flushed = None;
+        // The transmission that goes on, if there is one: when it was taken, its rate, and the delay in force.
+        let mut going: Option<Going> = None;
         // From when on it goes how evenly from one to another, and in which time.
-        let mut delay: Option<(u64, [u64; 2], u64)> = None;
-        let now = |delay: Option<(u64, [u64; 2], u64)>, at: u64| {
+        let mut delay: Option<Course> = None;
+        let now = |delay: Option<Course>, at: u64| {
             let (since, [from, to], over) = delay?;
             let passed = i128::from((at - since).min(over));
             let moved = (i128::from(to) - i128::from(from)) * passed / i128::from(over);
@@ -344,7 +358,10 @@ impl<'r> Evidence<'r> {
                             delay = Some((change.at, ends, drift.over.as_ps()));
                         }
                         ChangePlan::Sends(sends) => held = !sends,
-                        ChangePlan::Limit(_) | ChangePlan::Serve(_) | ChangePlan::Ece(_) => {}
+                        ChangePlan::Limit(_)
+                        | ChangePlan::Serve(_)
+                        | ChangePlan::Ece(_)
+                        | ChangePlan::Loss(_) => {}
                     }
                     change.at
                 }
@@ -356,9 +373,15 @@ impl<'r> Evidence<'r> {
                     }
                     if row.event == "transmitted" {
                         // A packet taken out of a queue is sent immediately.
-                        let (began, rate, delay) =
-                            going.take().unwrap_or((row.at, rate, now(delay, row.at)));
-                        found.push(Sent { began, rate, delay });
+                        let (taken, rate, delay) = going.take().unwrap_or((row.at, rate, delay));
+                        let began = shaping.begin(taken, row.bytes);
+                        found.push(Sent { taken, began, rate, delay: now(delay, began) });
+                    }
+                    // A failure discards the packet in transmission first.
+                    if let (Some("queue-flushed"), Some((taken, ..))) = (row.reason, going)
+                        && flushed.replace(row.at) != Some(row.at)
+                    {
+                        shaping.begin(taken, row.bytes);
                     }
                     row.at
                 }
@@ -366,7 +389,7 @@ impl<'r> Evidence<'r> {
             if inside == 0 {
                 going = None;
             } else if !held && going.is_none() {
-                going = Some((at, rate, now(delay, at)));
+                going = Some((at, rate, delay));
             }
         }
         found

@@ -91,7 +91,9 @@ impl Evidence<'_> {
         for row in &self.rows {
             match (row.event, row.port.filter(|&port| self.listed[port])) {
                 ("queued", Some(port)) => _ = queued[row.flow].insert((row.ack, port)),
-                ("arrived" | "acked", _) => has_arrived[row.flow][usize::from(row.ack)] = true,
+                ("arrived" | "arrived-trimmed" | "acked", _) => {
+                    has_arrived[row.flow][usize::from(row.ack)] = true
+                }
                 _ => {}
             }
         }
@@ -170,7 +172,7 @@ impl Evidence<'_> {
                     let taken = known.iter_mut().find(|one| waits(one));
                     taken.expect("it was there").taken = true;
                 }
-                "queued" | "arrived" | "acked" => {
+                "queued" | "arrived" | "arrived-trimmed" | "acked" => {
                     if let Some(one) = known.iter_mut().find(|one| enters(one)) {
                         one.on = row.port.map(|port| (port, port));
                         continue;

@@ -5,9 +5,12 @@ use std::collections::BTreeSet;
 use optcp_net::Lossy;
 use optcp_optical::lightpath::Recovery;
 use optcp_optical::protection::{Command, Revert};
-use optcp_scenario::plan::{Carries, DetectionPlan, FailurePlan, FlowPlan, Loses, Spread};
+use optcp_scenario::plan::{
+    Carries, ChangePlan, DetectionPlan, FailurePlan, FlowPlan, Loses, Spread,
+};
 use optcp_units::Duration;
 
+use super::planned::{Changed, LogEntry};
 use super::{Evidence, Row};
 use crate::check::{Failure, count, failure};
 
@@ -40,6 +43,7 @@ impl Evidence<'_> {
         self.names_of_ports()?;
         self.senders_keep_their_times()?;
         self.links_lose_only_configured_losses()?;
+        self.scheduled_losses_follow_the_schedule()?;
         self.links_fail_when_they_are_to_fail()?;
         self.no_node_switches_too_early()?;
         self.sent_packets_arrive_in_time()
@@ -84,12 +88,15 @@ impl Evidence<'_> {
     fn senders_keep_their_times(&self) -> Result<(), Failure> {
         let mut begun = BTreeSet::new();
         for row in self.rows.iter().filter(|row| row.event == "sent") {
-            let first = begun.insert(row.flow);
+            // The first subflow of a connection sends at its start, the others when they have something to send.
+            let first = begun.insert(row.flow) && self.starter(row.flow) == row.flow;
             let in_time = |route: &FlowPlan| {
                 let [from, latest] = ends(&route.start);
                 from <= row.at
                     && match route.carries {
-                        Carries::Flow | Carries::Drawn(_) => !first || row.at <= latest,
+                        Carries::Flow | Carries::Drawn(_) => {
+                            !first || route.application.is_some() || row.at <= latest
+                        }
                         Carries::Arrivals(n) => {
                             !first || row.at < self.plan.arrivals[n].until.as_ps()
                         }
@@ -100,7 +107,9 @@ impl Evidence<'_> {
                 return failure("sent out of time", format!("{}: {row:?}", self.flows[row.flow]));
             }
         }
-        let answered = |row: &Row<'_>| row.event == "arrived" && self.segments(row.flow).is_some();
+        let answered = |row: &Row<'_>| {
+            matches!(row.event, "arrived" | "arrived-trimmed") && self.segments(row.flow).is_some()
+        };
         let may = |row: &&Row<'_>| matches!(row.event, "sent" | "resent") || answered(row);
         let most = self.rows.iter().filter(may).count() as u64;
         match count(self.run, "sent") <= most {
@@ -132,7 +141,10 @@ impl Evidence<'_> {
                 | (Loses::Corruption { lossy, .. }, "corrupted") => concerns(*lossy, row.ack),
                 _ => false,
             };
-            if !planned.map(|loss| &loss.loses).any(takes) {
+            let scheduled = |what: &ChangePlan| matches!(what, ChangePlan::Loss(_));
+            let by_schedule = reason == "random-loss"
+                && row.port.is_some_and(|port| self.changes_of(port, scheduled));
+            if !by_schedule && !planned.map(|loss| &loss.loses).any(takes) {
                 return failure("a loss that nobody asked for", format!("{row:?}"));
             }
         }
@@ -154,6 +166,35 @@ impl Evidence<'_> {
                         "losses at even distances",
                         format!("number {passed}: {row:?}"),
                     );
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Checks that scheduled losses occur only while their probability is above zero, and that nothing passes while it is 1.
+    fn scheduled_losses_follow_the_schedule(&self) -> Result<(), Failure> {
+        for port in (0..self.ports.len()).filter(|&port| self.is_queue(port)) {
+            // Copies of a link are not lost before its queue.
+            let alone = !self.plan.losses.iter().any(|loss| 2 * loss.hop.0 + loss.hop.1 == port);
+            let scheduled = |what: &ChangePlan| matches!(what, ChangePlan::Loss(_));
+            if !alone || !self.changes_of(port, scheduled) {
+                continue;
+            }
+            let mut loses = 0.0;
+            for entry in self.story(port) {
+                match entry {
+                    LogEntry::Change(Changed { what: ChangePlan::Loss(chance), .. }) => {
+                        loses = chance.probability();
+                    }
+                    LogEntry::Change(_) => {}
+                    LogEntry::Row(row) => {
+                        let lost = row.reason == Some("random-loss");
+                        if (lost && loses <= 0.0) || (row.event == "queued" && loses >= 1.0) {
+                            let detail = format!("{row:?}, at a probability of {loses}");
+                            return failure("losses out of schedule", detail);
+                        }
+                    }
                 }
             }
         }
@@ -220,7 +261,7 @@ impl Evidence<'_> {
         for row in &self.rows {
             let mut at = |node: usize| _ = seen.insert((row.flow, row.ack, row.seq, node, row.at));
             match (row.event, row.port, row.reason) {
-                ("arrived", ..) => self.routes(row.flow).for_each(|route| {
+                ("arrived" | "arrived-trimmed", ..) => self.routes(row.flow).for_each(|route| {
                     route.path.last().into_iter().for_each(|&node| at(node));
                 }),
                 ("acked", ..) => self.routes(row.flow).for_each(|route| at(route.path[0])),

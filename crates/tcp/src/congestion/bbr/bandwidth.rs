@@ -10,8 +10,7 @@
 //! draft-cardwell-iccrg-bbr-congestion-control-00 sections 4.1.1 and 4.3.2.2; behaviour of Linux 6.
 //!
 //! # Limitations
-//! The maximum is exact; Linux keeps three candidates and may reduce it slightly early. The long-term
-//! bandwidth of policers is not modelled.
+//! The maximum is exact; Linux keeps three candidates and may reduce it slightly early.
 
 use std::collections::VecDeque;
 
@@ -60,6 +59,20 @@ impl Bandwidth {
         let amount = u128::from(self.0) * u128::from(span.as_ps()) * u128::from(gain.0);
         let segments = amount.div_ceil(SCALE * u128::from(gain.1));
         u32::try_from(segments).unwrap_or(u32::MAX)
+    }
+
+    /// Returns whether it differs from `other` by at most an eighth, or by at most 500 bytes per second with the pacing
+    /// margin (`bbr_lt_bw_ratio`, `bbr_lt_bw_diff`).
+    pub(super) fn is_similar(self, other: Self, mss: f64) -> bool {
+        const PACED_SHARE: f64 = 0.99;
+        let difference = self.0.abs_diff(other.0);
+        let bytes_per_second = difference as f64 / 1e6 * mss * PACED_SHARE;
+        u128::from(difference) * 8 <= u128::from(other.0) || bytes_per_second < 501.0
+    }
+
+    /// Returns the mean of two bandwidths, rounded down.
+    pub(super) fn mean(self, other: Self) -> Self {
+        Bandwidth(self.0.midpoint(other.0))
     }
 
     /// Segments that a span has completed at the bandwidth.

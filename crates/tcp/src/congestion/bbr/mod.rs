@@ -11,26 +11,27 @@
 //!   the minimum RTT.
 //!
 //! Losses do not reduce the rate. In the first RTT of a recovery, BBR sends as much as is delivered;
-//! afterwards it restores the window.
+//! afterwards it restores the window. Two similar intervals with many losses indicate a policer, whose
+//! bandwidth then replaces the estimate for 48 RTTs.
 //!
 //! # References
 //! draft-cardwell-iccrg-bbr-congestion-control-00 section 4. Additional behaviour of Linux 6
 //! (`tcp_bbr.c`): pacing 1 % below the bandwidth, allowance for ACK aggregation, losses subtracted
-//! from the window, four segments after an RTO.
+//! from the window, four segments after an RTO. It also detects policers. The end of DRAIN and of phases depends on the flight
+//! when the next segment leaves.
 //!
 //! # Parameters
 //! `congestion = "bbr"`, with `pacing = "rate"` and `recovery = "sack"`. The first phase of the cycle is
 //! drawn from the flow's clock phase; it is never the draining phase.
 //!
 //! # Limitations
-//! - The long-term bandwidth of policers is not modelled.
-//! - Without segmentation offload, segments leave individually. The window has space for three
-//!   bursts as in Linux, but the flight is not corrected for a burst about to leave.
+//! - Without segmentation offload, segments leave individually. The window has space for three bursts as in Linux.
 //! - An RTO leaves one segment, also if RACK considers others in flight.
 //! - ECN is ignored.
 
 mod aggregation;
 pub(in crate::congestion) mod bandwidth;
+mod long_term;
 mod memo;
 mod min_rtt;
 #[cfg(test)]
@@ -47,6 +48,7 @@ use crate::window::Window;
 
 use aggregation::AckAggregation;
 use bandwidth::{Bandwidth, BandwidthModel, Gain};
+use long_term::{LongTerm, Report};
 use memo::Memo;
 use min_rtt::MinRtt;
 
@@ -98,6 +100,9 @@ enum Use {
 pub struct Bbr {
     state: State,
     model: BandwidthModel,
+    long_term: LongTerm,
+    /// Deliveries up to the last ACK, and their time.
+    delivered: (u64, Time),
     min_rtt: MinRtt,
     aggregation: AckAggregation,
     /// The time between segments, once there is a rate.
@@ -136,6 +141,8 @@ impl Controller for Bbr {
         Bbr {
             state: State::Startup,
             model: BandwidthModel::default(),
+            long_term: LongTerm::default(),
+            delivered: (0, Time::ZERO),
             min_rtt: MinRtt::default(),
             aggregation: AckAggregation::default(),
             interval: None,
@@ -187,11 +194,13 @@ impl Controller for Bbr {
         self.keep(window.segments(mss));
         self.repair = Repair::Timeout;
         self.model.search_again();
+        self.sample_long_term(mss, Report { lost: 1, starts: true, ..self.report() });
     }
 
     /// Spurious losses: the end of the repair restores the window.
     fn on_undo(&mut self, _window: &mut Window, _before: Window) {
         self.model.search_again();
+        self.long_term.reset();
     }
 
     fn on_idle(&mut self, _window: &mut Window, _mss: f64, _restart: f64) {}
@@ -215,8 +224,17 @@ impl Controller for Bbr {
         if starts {
             self.conserves = false;
         }
+        self.delivered = (rate.delivered(), rate.delivered_at());
+        let limited = ack.sample.map(|sample| sample.limited);
+        match limited {
+            Some(limited) => {
+                let report = Report { lost: ack.lost, starts, limited, ..self.report() };
+                self.sample_long_term(mss, report);
+            }
+            None => self.long_term.count_lost(ack.lost),
+        }
         if ack.sample.is_some() && ack.delivered > 0 {
-            let bandwidth = self.model.max();
+            let bandwidth = self.bandwidth();
             self.aggregation.on_ack(ack.now, ack.delivered, before, bandwidth, starts);
         }
         self.cycle(mss, ack, rate);
@@ -238,10 +256,31 @@ impl Bbr {
         self.prior_window = if reduced { self.prior_window.max(window) } else { window };
     }
 
+    /// Returns the estimated bandwidth of the path, or of a policer.
+    fn bandwidth(&self) -> Bandwidth {
+        self.long_term.get().unwrap_or_else(|| self.model.max())
+    }
+
+    /// Returns a report without losses.
+    fn report(&self) -> Report {
+        let (delivered, delivered_at) = self.delivered;
+        let probes = matches!(self.state, State::ProbeBw { .. });
+        Report { delivered, delivered_at, lost: 0, starts: false, limited: false, probes }
+    }
+
+    /// Samples the long-term bandwidth. When its use ends, probing starts again.
+    fn sample_long_term(&mut self, mss: f64, report: Report) {
+        self.long_term.count_lost(report.lost);
+        if self.long_term.on_report(&report, mss) {
+            self.probe_bandwidth(report.delivered_at);
+        }
+    }
+
     fn pacing_gain(&self) -> Gain {
         match self.state {
             State::Startup => HIGH,
             State::Drain => DRAIN,
+            State::ProbeBw { .. } if self.long_term.get().is_some() => Gain::ONE,
             State::ProbeBw { phase, .. } => CYCLE[phase],
             State::ProbeRtt { .. } => Gain::ONE,
         }
@@ -258,9 +297,12 @@ impl Bbr {
     /// `gain` times the bandwidth-delay product, without anything added; `use_of` tells what it is asked for.
     fn product(&mut self, gain: Gain, use_of: Use) -> u32 {
         let Some(span) = self.min_rtt.get() else { return UNKNOWN_PRODUCT };
-        let max = self.model.max();
+        let bandwidth = match use_of {
+            Use::Window => self.bandwidth(),
+            Use::Flight => self.model.max(),
+        };
         let known = &mut self.known.products[use_of as usize];
-        known.get((max, span, gain), || max.segments_in(span, gain))
+        known.get((bandwidth, span, gain), || bandwidth.segments_in(span, gain))
     }
 
     /// Adds space for three bursts: in the sender, at the receiver and on the path (section 4.2.2).
@@ -294,19 +336,30 @@ impl Bbr {
         self.with_bursts(product, mss)
     }
 
+    /// Returns the flight when the next segment leaves, from the flight at the ACK (`bbr_packets_in_net_at_edt`): segments that
+    /// arrive until then are subtracted. A probing phase adds the burst that leaves.
+    fn at_departure(&mut self, in_flight: u32, mss: f64, ack: &DeliveryEvent) -> u32 {
+        let Some(wait) = ack.wait else { return in_flight };
+        let leaving = if self.pacing_gain().is_above_one() { self.burst(mss) } else { 0 };
+        let arriving = self.bandwidth().completed_in(wait);
+        (in_flight + leaving).saturating_sub(u32::try_from(arriving).unwrap_or(u32::MAX))
+    }
+
     /// Ends a phase after one minimum RTT (section 4.3.4.3). The probing phase also needs a flight
     /// at its target or a loss. The draining phase ends earlier if the queue is empty.
     fn cycle(&mut self, mss: f64, ack: &DeliveryEvent, rate: &DeliveryRate) {
         let State::ProbeBw { phase, since } = self.state else { return };
         let now = rate.delivered_at();
         let full = self.min_rtt.get().is_some_and(|least| now.saturating_since(since) > least);
-        let gain = CYCLE[phase];
+        let gain = self.pacing_gain();
         let over = if gain == Gain::ONE {
             full
         } else if gain.is_above_one() {
-            full && (ack.lost > 0 || ack.prior_in_flight >= self.in_flight(gain, mss))
+            full && (ack.lost > 0
+                || self.at_departure(ack.prior_in_flight, mss, ack) >= self.in_flight(gain, mss))
         } else {
-            full || ack.prior_in_flight <= self.in_flight(Gain::ONE, mss)
+            full || self.at_departure(ack.prior_in_flight, mss, ack)
+                <= self.in_flight(Gain::ONE, mss)
         };
         if over {
             self.state = State::ProbeBw { phase: (phase + 1) % CYCLE.len(), since: now };
@@ -325,7 +378,9 @@ impl Bbr {
             self.state = State::Drain;
             window.ssthresh = f64::from(self.in_flight(Gain::ONE, mss)) * mss;
         }
-        if self.state == State::Drain && ack.in_flight <= self.in_flight(Gain::ONE, mss) {
+        if self.state == State::Drain
+            && self.at_departure(ack.in_flight, mss, ack) <= self.in_flight(Gain::ONE, mss)
+        {
             self.probe_bandwidth(rate.delivered_at());
         }
     }
@@ -392,11 +447,11 @@ impl Bbr {
 
     /// The rate becomes `gain` times the bandwidth.
     fn pace_at(&mut self, Gain(up, down): Gain) {
-        if self.model.max() == Bandwidth::default() {
+        let (bandwidth, gain) = (self.bandwidth(), Gain(up * MARGIN.0, down * MARGIN.1));
+        if bandwidth == Bandwidth::default() {
             return;
         }
-        let (max, gain) = (self.model.max(), Gain(up * MARGIN.0, down * MARGIN.1));
-        let interval = self.known.interval.get((max, gain), || max.interval(gain));
+        let interval = self.known.interval.get((bandwidth, gain), || bandwidth.interval(gain));
         if self.model.filled_pipe() || self.interval.is_none_or(|present| interval < present) {
             self.interval = Some(interval);
         }
@@ -427,7 +482,8 @@ impl Bbr {
             return window.max(ack.in_flight + ack.delivered);
         }
         let filled = self.model.filled_pipe();
-        let excess = if filled { self.aggregation.allowance(self.model.max()) } else { 0 };
+        let bandwidth = self.bandwidth();
+        let excess = if filled { self.aggregation.allowance(bandwidth) } else { 0 };
         let product = self.product(self.window_gain(), Use::Window);
         let target = self.with_bursts(product.saturating_add(excess), mss);
         if filled {

@@ -5,6 +5,7 @@ use optcp_units::{Duration, Time};
 use super::duplicates::Duplicates;
 use super::rack::{Rack, Sent, View};
 use super::scoreboard::{Outstanding, Scoreboard};
+use super::trimmed::Trimmed;
 use crate::config::LossDetectionKind;
 use crate::recovery::policy::DUP_THRESH;
 use crate::seq::Seq;
@@ -16,6 +17,8 @@ pub(super) enum LossDetection {
     Duplicates(Duplicates),
     /// See [`Rack`].
     Rack(Rack),
+    /// See [`Trimmed`].
+    Trimmed(Trimmed),
 }
 
 impl LossDetection {
@@ -23,13 +26,14 @@ impl LossDetection {
         match kind {
             LossDetectionKind::Duplicates => LossDetection::Duplicates(Duplicates::default()),
             LossDetectionKind::Rack => LossDetection::Rack(Rack::new()),
+            LossDetectionKind::Trimmed => LossDetection::Trimmed(Trimmed::default()),
         }
     }
 
     /// Returns the time of the next check without an ACK.
     pub(super) fn deadline(&self) -> Option<Time> {
         match self {
-            LossDetection::Duplicates(_) => None,
+            LossDetection::Duplicates(_) | LossDetection::Trimmed(_) => None,
             LossDetection::Rack(d) => d.deadline(),
         }
     }
@@ -37,7 +41,7 @@ impl LossDetection {
     /// Returns the number of later segments that declares a loss, ignoring time.
     pub(super) fn reordering(&self) -> u32 {
         match self {
-            LossDetection::Duplicates(_) => DUP_THRESH,
+            LossDetection::Duplicates(_) | LossDetection::Trimmed(_) => DUP_THRESH,
             LossDetection::Rack(d) => d.reordering(),
         }
     }
@@ -50,7 +54,7 @@ impl LossDetection {
         looks_at: impl Fn(&Scoreboard, Seq) -> bool,
     ) {
         match self {
-            LossDetection::Duplicates(_) => {}
+            LossDetection::Duplicates(_) | LossDetection::Trimmed(_) => {}
             LossDetection::Rack(d) => d.on_sent(board, seq, now, looks_at),
         }
     }
@@ -58,7 +62,7 @@ impl LossDetection {
     /// Starts an ACK, before the segments that it reports.
     pub(super) fn begin_ack(&mut self) {
         match self {
-            LossDetection::Duplicates(_) => {}
+            LossDetection::Duplicates(_) | LossDetection::Trimmed(_) => {}
             LossDetection::Rack(d) => d.begin_ack(),
         }
     }
@@ -67,7 +71,7 @@ impl LossDetection {
     pub(super) fn on_delivered(&mut self, seq: Seq, segment: Outstanding, now: Time, sacked: bool) {
         match self {
             LossDetection::Duplicates(d) if sacked => d.on_sacked(seq),
-            LossDetection::Duplicates(_) => {}
+            LossDetection::Duplicates(_) | LossDetection::Trimmed(_) => {}
             LossDetection::Rack(d) => d.on_delivered(seq, segment, now, sacked),
         }
     }
@@ -75,8 +79,15 @@ impl LossDetection {
     /// Records a duplicate segment.
     pub(super) fn on_duplicate(&mut self, una: Seq, end: Seq) {
         match self {
-            LossDetection::Duplicates(_) => {}
+            LossDetection::Duplicates(_) | LossDetection::Trimmed(_) => {}
             LossDetection::Rack(d) => d.on_duplicate(una, end),
+        }
+    }
+
+    /// Records the report of a trimmed segment.
+    pub(super) fn on_trimmed(&mut self, seq: Seq) {
+        if let LossDetection::Trimmed(d) = self {
+            d.on_trimmed(seq);
         }
     }
 
@@ -89,6 +100,7 @@ impl LossDetection {
     ) -> u32 {
         match self {
             LossDetection::Duplicates(d) => d.detect(board, looks_at),
+            LossDetection::Trimmed(d) => d.detect(board, looks_at),
             LossDetection::Rack(d) => d.detect(board, view, looks_at),
         }
     }
@@ -96,7 +108,7 @@ impl LossDetection {
     /// Returns the latest transmission that has arrived, and its RTT, for time-based detection.
     pub(super) fn evidence(&self) -> Option<(Sent, Duration)> {
         match self {
-            LossDetection::Duplicates(_) => None,
+            LossDetection::Duplicates(_) | LossDetection::Trimmed(_) => None,
             LossDetection::Rack(d) => d.evidence(),
         }
     }
@@ -104,7 +116,7 @@ impl LossDetection {
     /// Records the end of a recovery or of the repair after an RTO.
     pub(super) fn on_recovered(&mut self) {
         match self {
-            LossDetection::Duplicates(_) => {}
+            LossDetection::Duplicates(_) | LossDetection::Trimmed(_) => {}
             LossDetection::Rack(d) => d.on_recovered(),
         }
     }
@@ -113,7 +125,7 @@ impl LossDetection {
     pub(super) fn on_undo(&mut self, board: &Scoreboard) {
         match self {
             LossDetection::Duplicates(d) => d.on_undo(board),
-            LossDetection::Rack(_) => {}
+            LossDetection::Rack(_) | LossDetection::Trimmed(_) => {}
         }
     }
 
@@ -121,7 +133,7 @@ impl LossDetection {
     pub(super) fn forget_sacked(&mut self) {
         match self {
             LossDetection::Duplicates(d) => d.forget_sacked(),
-            LossDetection::Rack(_) => {}
+            LossDetection::Rack(_) | LossDetection::Trimmed(_) => {}
         }
     }
 
@@ -134,6 +146,7 @@ impl LossDetection {
     ) {
         match self {
             LossDetection::Duplicates(d) => d.on_timeout(board),
+            LossDetection::Trimmed(d) => d.on_timeout(board),
             LossDetection::Rack(d) => d.on_timeout(board, view, looks_at),
         }
     }

@@ -31,6 +31,7 @@ mod rack;
 mod reduction;
 mod round_trip;
 mod scoreboard;
+mod trimmed;
 mod undo;
 
 use optcp_units::{Duration, Time};
@@ -139,7 +140,7 @@ impl Sack {
         }
     }
 
-    /// Updates the scoreboard. `reports`: the first SACK block reports a duplicate.
+    /// Updates the scoreboard. `reports`: the first SACK block reports a duplicate or a trimmed segment.
     fn update(&mut self, tcb: &mut Tcb, now: Time, ack: &Ack, reports: bool) -> Delivery {
         let Sack { board, detection, until, phase, .. } = self;
         detection.begin_ack();
@@ -374,7 +375,11 @@ impl Recovery for Sack {
         let before = Before { outstanding: tcb.max - tcb.una, sacked: self.board.sacked() };
         let prior_in_flight = self.board.pipe();
         let duplicate = ack.sack.and_then(|sack| sack.duplicate(ack.seq));
-        let delivery = self.update(tcb, now, ack, duplicate.is_some());
+        let trimmed = ack.sack.and_then(|sack| sack.trimmed());
+        let delivery = self.update(tcb, now, ack, duplicate.is_some() || trimmed.is_some());
+        if let Some(seq) = trimmed {
+            self.detection.on_trimmed(seq);
+        }
         if let Some(block) = duplicate {
             self.undo.on_duplicate(block);
             self.detection.on_duplicate(self.board.una(), self.board.end());
@@ -390,7 +395,8 @@ impl Recovery for Sack {
             self.restart_timer_for_sack(tcb, now, delivery, rtt);
             None
         };
-        self.look_at_probe(tcb, ack, duplicate, !advanced && delivery.segments == 0);
+        let repeated = !advanced && delivery.segments == 0 && trimmed.is_none();
+        self.look_at_probe(tcb, ack, duplicate, repeated);
         self.holds = advanced && self.fills_hole_with_original(tcb, ack);
         let phase_before = self.phase;
         // A recovery changes its phase first. The repair after an RTO does not: recorded kernels do not test the segments
@@ -421,14 +427,16 @@ impl Recovery for Sack {
         if tcb.delivery.is_some() {
             let in_flight = self.board.pipe();
             let repair = self.repair();
-            tcb.deliver(DeliveryEvent {
+            let event = DeliveryEvent {
                 now,
                 lost,
                 prior_in_flight,
                 in_flight,
+                wait: Some(tcb.pacer.wait(now)),
                 repair,
                 ..DeliveryEvent::default()
-            });
+            };
+            tcb.deliver(event, tcb.una);
         }
         // RFC 8985 section 7.2: an ACK that reports nothing new does not reschedule the probe.
         if advanced || delivery.segments > 0 {
@@ -450,6 +458,7 @@ impl Recovery for Sack {
         self.choose_segment(tcb)
     }
 
+    #[inline]
     fn carried(&self, tcb: &Tcb) -> u32 {
         match self.phase {
             Phase::Open if !tcb.config.limited_transmit => self.board.flight(),
@@ -478,7 +487,7 @@ impl Recovery for Sack {
         [self.probe.deadline(), self.detection.deadline()].into_iter().flatten().min()
     }
 
-    fn on_timer(&mut self, tcb: &mut Tcb, now: Time) {
+    fn on_timer(&mut self, tcb: &mut Tcb, now: Time) -> bool {
         self.holds = false;
         self.expire_probe(tcb, now);
         if self.detection.deadline().is_some_and(|at| at <= now) {
@@ -490,6 +499,7 @@ impl Recovery for Sack {
                 self.reduce(tcb, 0, false);
             }
         }
+        false
     }
 }
 

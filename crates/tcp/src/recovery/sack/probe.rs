@@ -7,7 +7,8 @@
 //!
 //! # References
 //! RFC 8985 section 7. With a timer wheel, a transmission schedules the probe as in Linux: at most one RTO after the last
-//! transmission of the oldest segment.
+//! transmission of the oldest segment. New data after a probe schedule it too. No second probe is sent then, but the RTO
+//! counts again from the last transmission of the oldest segment (`tcp_send_loss_probe` and `tcp_rearm_rto`).
 //!
 //! # Parameters
 //! `tail_loss_probe`.
@@ -61,11 +62,11 @@ impl TailLossProbe {
         timer: &RetransmissionTimer,
         oldest: Option<Time>,
     ) {
-        if outstanding == 0 || self.end.is_some() {
+        let clock = timer.clock();
+        if outstanding == 0 || (self.end.is_some() && !(clock.is_wheel() && oldest.is_some())) {
             self.deadline = None;
             return;
         }
-        let clock = timer.clock();
         let timeout = timer.srtt().map_or(UNMEASURED, |srtt| {
             srtt * 2 + if outstanding == 1 { MAX_ACK_DELAY } else { clock.margin() }
         });
@@ -73,6 +74,16 @@ impl TailLossProbe {
         let left = due.filter(|&due| due > now).map(|due| due - now);
         let at = clock.due_beside_rto(now, left.map_or(timeout, |left| left.min(timeout)));
         self.deadline = Some(timer.deadline().map_or(at, |rto| at.min(rto)));
+    }
+
+    /// Returns whether the ACK of the last probe has not arrived.
+    pub(super) fn is_outstanding(&self) -> bool {
+        self.end.is_some()
+    }
+
+    /// Returns whether everything below `end` was sent before the last probe, or is the probe.
+    pub(super) fn is_after(&self, end: Seq) -> bool {
+        self.end.is_some_and(|probed| end <= probed)
     }
 
     pub(super) fn cancel(&mut self) {

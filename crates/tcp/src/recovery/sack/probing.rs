@@ -53,7 +53,14 @@ impl Sack {
 
     /// Checks whether the probe's timer has fired.
     pub(super) fn expire_probe(&mut self, tcb: &mut Tcb, now: Time) {
-        if self.probe.deadline().is_some_and(|at| at <= now) {
+        if self.probe.deadline().is_none_or(|at| at > now) {
+            return;
+        }
+        if self.probe.is_outstanding() {
+            self.probe.cancel();
+            let sent = self.board.get(self.board.una()).map_or(now, |oldest| oldest.sent);
+            tcb.timer.restart_since(sent, now);
+        } else {
             self.probe.expire();
             tcb.pacer.release(now);
             // RFC 8985 section 7.3: the retransmission timer restarts after the probe.
@@ -76,6 +83,7 @@ impl Sack {
             self.probe.cancel();
         } else if !self.probe.due {
             let outstanding = self.board.end() - self.board.una();
+            let sends = sends && !self.probe.is_after(self.board.end());
             let oldest = self.board.get(self.board.una()).filter(|_| sends);
             self.probe.schedule(now, outstanding, &tcb.timer, oldest.map(|segment| segment.sent));
         }

@@ -2,6 +2,7 @@
 
 use optcp_net::{Hop, Label, LabelTable, Packet, PortId};
 use optcp_optical::bundle::Bundle;
+use optcp_tcp::config::Repath;
 
 use super::super::policy::NoWindowsReason;
 use super::super::vertices::{Vertex, Vertices};
@@ -28,6 +29,10 @@ pub(in crate::fast::windows) struct NetworkView<'a> {
     has_plans: bool,
     has_bursts: bool,
     has_crossbars: bool,
+    has_applications: bool,
+    /// Whether ECMP hashes flow labels that may change.
+    has_repathing: bool,
+    has_connections: bool,
 }
 
 impl<'a> NetworkView<'a> {
@@ -50,6 +55,10 @@ impl<'a> NetworkView<'a> {
             has_plans: model.schedule_state.is_active(),
             has_bursts: !model.assemblers.is_empty(),
             has_crossbars: !model.crossbars.is_empty(),
+            has_applications: model.applications.is_some(),
+            has_repathing: model.labels.has_keys()
+                && model.senders.iter().any(|end| end.sender.config().repath != Repath::None),
+            has_connections: !model.connections.is_empty(),
         }
     }
 
@@ -58,7 +67,10 @@ impl<'a> NetworkView<'a> {
         match self {
             NetworkView { has_bursts: true, .. } => Err(NoWindowsReason::Bursts),
             NetworkView { has_crossbars: true, .. } => Err(NoWindowsReason::Crossbars),
+            NetworkView { has_applications: true, .. } => Err(NoWindowsReason::Applications),
+            NetworkView { has_repathing: true, .. } => Err(NoWindowsReason::Repathing),
             NetworkView { has_plans: true, .. } => Err(NoWindowsReason::Schedules),
+            NetworkView { has_connections: true, .. } => Err(NoWindowsReason::Connections),
             _ => Ok(()),
         }
     }

@@ -37,6 +37,25 @@ impl Maker<'_> {
         }
     }
 
+    /// Two groups, with a link between each member of one and each member of the other.
+    pub(super) fn leaves(&mut self) {
+        let groups = [("leaf", self.draw.between(2, 4)), ("spine", self.draw.between(1, 3))];
+        let members = groups.map(|(name, count)| {
+            let mut group = Table::new();
+            group.insert("group".to_owned(), text(name));
+            group.insert("count".to_owned(), Value::Integer(i64::try_from(count).expect("small")));
+            self.push("nodes", group);
+            self.net.groups.push(name.to_owned());
+            (0..count).map(|i| self.net.node(format!("{name}{i}"))).collect::<Vec<usize>>()
+        });
+        let mut entry = self.line();
+        entry.insert("mesh".to_owned(), texts(groups.map(|(name, _)| name.to_owned())));
+        self.push("links", entry);
+        for &leaf in &members[0] {
+            members[1].iter().for_each(|&spine| self.net.plain(leaf, spine, false));
+        }
+    }
+
     /// A link without costs, mostly with a deep queue; a few times several links. Packets overtake each other on it if it
     /// is `disordered`.
     fn line_of_fabric(&mut self, from: usize, to: usize, disordered: bool) {

@@ -307,7 +307,12 @@ impl Recovery for SackPerNetwork {
     fn on_ack(&mut self, tcb: &mut Tcb, now: Time, ack: &Ack) {
         let advanced = ack.seq > tcb.una;
         let duplicate = ack.sack.and_then(|sack| sack.duplicate(ack.seq));
-        let shares = self.share_out(now, ack, duplicate.is_some());
+        let trimmed = ack.sack.and_then(|sack| sack.trimmed());
+        let shares = self.share_out(now, ack, duplicate.is_some() || trimmed.is_some());
+        if let Some(seq) = trimmed {
+            // The network of its last transmission accepts it.
+            self.networks().for_each(|network| self.state(network).detection.on_trimmed(seq));
+        }
         if let Some(block) = duplicate {
             self.share_duplicate(block);
         }
@@ -316,7 +321,8 @@ impl Recovery for SackPerNetwork {
         if advanced {
             tcb.move_on(now, ack.seq);
         }
-        self.sack.look_at_probe(tcb, ack, duplicate, !advanced && delivered == 0);
+        let repeated = !advanced && delivered == 0 && trimmed.is_none();
+        self.sack.look_at_probe(tcb, ack, duplicate, repeated);
         for (network, share) in self.networks().zip(shares) {
             self.bring_into_view(tcb, network);
             let rtt = rtt.filter(|_| network == self.present);
@@ -391,7 +397,7 @@ impl Recovery for SackPerNetwork {
         inactive.chain([self.sack.deadline()]).flatten().min()
     }
 
-    fn on_timer(&mut self, tcb: &mut Tcb, now: Time) {
+    fn on_timer(&mut self, tcb: &mut Tcb, now: Time) -> bool {
         self.sack.expire_probe(tcb, now);
         for network in self.networks() {
             self.bring_into_view(tcb, network);
@@ -406,5 +412,6 @@ impl Recovery for SackPerNetwork {
             }
         }
         self.bring_into_view(tcb, self.present);
+        false
     }
 }

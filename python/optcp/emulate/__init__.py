@@ -1,0 +1,1 @@
+"""Real packets in simulated networks, in real time."""

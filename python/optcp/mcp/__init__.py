@@ -1,0 +1,1 @@
+"""Server of the Model Context Protocol, over the public API. Needs the extra ``mcp``."""
