@@ -1,7 +1,7 @@
 //! Packet handling at endpoints: arrivals, answers of receivers, and segments of senders.
 
 use optcp_net::{FlowId, Packet};
-use optcp_tcp::{Ack, Seq};
+use optcp_tcp::{Ack, Seq, Timestamp};
 use optcp_units::Duration;
 
 use crate::datagrams::Datagrams;
@@ -87,7 +87,13 @@ impl<O: Observer> Model<O> {
         let seq = Seq::new(seq);
         let (stamp, ttl) = (packet.options, packet.ttl());
         end.receiver.note_flow_label(packet.flow_label());
-        let arrival = end.receiver.handle_segment(now, seq, stamp, ttl, marking);
+        if let Some(echo) = end.receiver.handle_plain_segment(seq, stamp) {
+            end.last_progress = now;
+            let bytes = end.progress(seq, 1);
+            self.record(Record::Progress { flow: id, bytes });
+            return Some(self.send_plain_ack(id, seq.next(), echo));
+        }
+        let arrival = end.receiver.handle_other_segment(now, seq, stamp, ttl, marking);
         if arrival.progress > 0 {
             end.last_progress = now;
             let bytes = end.progress(seq, arrival.progress);
@@ -95,6 +101,18 @@ impl<O: Observer> Model<O> {
             self.deliver_data(id, arrival.progress);
         }
         arrival.ack.map(|ack| self.send_ack(id, ack))
+    }
+
+    /// Returns the packet for an ACK of the one segment before `seq`.
+    #[inline(always)]
+    fn send_plain_ack(&mut self, id: FlowId, seq: Seq, echo: Timestamp) -> Packet {
+        // ACKs of subflows have data numbers.
+        if !self.connections.is_empty() {
+            self.deliver_data(id, 1);
+            return self.send_ack(id, Ack { echo, ..Ack::cumulative(seq) });
+        }
+        self.counts.sent += 1;
+        self.receivers[id.index()].close_plain(id, seq, echo)
     }
 
     /// Handles the header of a trimmed segment at its receiver. Returns the ACK that reports it.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use optcp_net::{FlowId, Label, Packet, PortId};
-use optcp_tcp::{Ack, Config, Receiver, Sender, Seq, Transmission};
+use optcp_tcp::{Ack, Config, Receiver, Sender, Seq, Timestamp, Transmission};
 use optcp_units::{Bytes, Duration, Time};
 
 use crate::in_flight::InFlightStore;
@@ -145,18 +145,25 @@ impl ReceivingEnd {
         self.receiver.push(Seq::new(number) + u32::from(self.config.handshake));
     }
 
+    /// Returns the packet that carries a cumulative ACK with no option but a timestamp.
+    #[inline]
+    pub(crate) fn close_plain(&self, id: FlowId, seq: Seq, echo: Timestamp) -> Packet {
+        let packet = Packet::ack(id, self.acks, seq.number(), self.plain_ack, echo);
+        packet.labelled(self.receiver.flow_label())
+    }
+
     /// Returns the packet that carries an ACK.
     #[inline]
     pub(crate) fn close(&self, id: FlowId, ack: Ack, in_flight: &mut InFlightStore) -> Packet {
-        let (seq, marking, label) = (ack.seq.number(), ack.marking, self.receiver.flow_label());
+        let marking = ack.marking;
         if ack.sack.is_none() && ack.stamp.is_none() && ack.counters.is_none() && ack.data.is_none()
         {
-            let packet = Packet::ack(id, self.acks, seq, self.plain_ack, ack.echo);
-            return packet.labelled(label).saying(marking);
+            return self.close_plain(id, ack.seq, ack.echo).saying(marking);
         }
         let size = wire(self.config.ack_wire_size(&ack));
-        let packet = Packet::ack_stored(id, self.acks, seq, size, in_flight.store_ack(ack));
-        packet.labelled(label).saying(marking)
+        let (seq, stored) = (ack.seq.number(), in_flight.store_ack(ack));
+        let packet = Packet::ack_stored(id, self.acks, seq, size, stored);
+        packet.labelled(self.receiver.flow_label()).saying(marking)
     }
 }
 

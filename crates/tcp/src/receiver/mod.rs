@@ -136,6 +136,21 @@ impl Receiver {
         }
     }
 
+    /// Processes a segment that only causes an immediate cumulative ACK, and returns the timestamp that this ACK echoes.
+    /// Any other segment is left to [`handle_other_segment`](Self::handle_other_segment).
+    #[inline(always)]
+    pub fn handle_plain_segment(&mut self, seq: Seq, stamp: Timestamp) -> Option<Timestamp> {
+        if !(self.plain && seq == self.next && self.quick == 0 && self.beyond.is_empty()) {
+            return None;
+        }
+        if seq <= self.last_acked {
+            self.recent = stamp;
+        }
+        self.next += 1;
+        self.last_acked = self.next;
+        Some(self.recent)
+    }
+
     /// Processes a segment with its remaining time to live, timestamp (if in use) and ECN fields.
     #[inline]
     pub fn handle_segment(
@@ -146,15 +161,23 @@ impl Receiver {
         ttl: u8,
         marking: Marking,
     ) -> Arrival {
-        if self.plain && seq == self.next && self.quick == 0 && self.beyond.is_empty() {
-            if seq <= self.last_acked {
-                self.recent = stamp;
-            }
-            self.next += 1;
-            self.last_acked = self.next;
-            let ack = Ack { echo: self.recent, ..Ack::cumulative(self.next) };
+        if let Some(echo) = self.handle_plain_segment(seq, stamp) {
+            let ack = Ack { echo, ..Ack::cumulative(self.next) };
             return Arrival { progress: 1, ack: Some(ack) };
         }
+        self.handle_other_segment(now, seq, stamp, ttl, marking)
+    }
+
+    /// Processes a segment that [`handle_plain_segment`](Self::handle_plain_segment) has left.
+    #[inline]
+    pub fn handle_other_segment(
+        &mut self,
+        now: Time,
+        seq: Seq,
+        stamp: Timestamp,
+        ttl: u8,
+        marking: Marking,
+    ) -> Arrival {
         if self.extended {
             return self.handle_extended_segment(now, seq, stamp, ttl, marking);
         }
