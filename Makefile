@@ -127,6 +127,7 @@ claims: setup ## Print each stated figure of speed, memory and repeatability bes
 profile: $(STAMPS)/env ## Count anew which paths are hot (needs `rustup component add llvm-tools`)
 	@command -v $(PROFDATA) > /dev/null || { echo "no $(PROFDATA): run rustup component add llvm-tools" >&2; exit 1; }
 	RUSTFLAGS="-Cprofile-generate=$(CURDIR)/target/profile/counts" CARGO_TARGET_DIR=target/profile $(DEVELOP) release
+	$(ADD_PAPERS)
 	rm -rf target/profile/counts
 	$(BIN)/python benches/train.py
 	$(PROFDATA) merge --sparse --function=optcp \
