@@ -121,7 +121,7 @@ bench: setup ## Measure the speed of the simulator
 	$(BIN)/optcp bench
 	$(RELEASE) cargo bench --workspace --locked
 
-claims: setup ## Print each stated figure of speed, memory and repeatability beside a measurement (30 minutes with peers)
+claims: setup ## Compare each stated figure of speed, memory and repeatability with a measurement (30 minutes with peers)
 	@for script in identical speed memory bursts flow_list start; do $(BIN)/python benches/claims/$$script.py || exit 1; done
 
 profile: $(STAMPS)/env ## Count anew which paths are hot (needs `rustup component add llvm-tools`)

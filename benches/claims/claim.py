@@ -1,4 +1,4 @@
-"""Claims of the documentation beside their measurement: tables, and processes that are measured."""
+"""Comparison of stated figures with measurements: tables, and measured processes."""
 
 from __future__ import annotations
 

@@ -103,7 +103,8 @@ impl<O: Observer> Model<O> {
         arrival.ack.map(|ack| self.send_ack(id, ack))
     }
 
-    /// Returns the packet for an ACK of the one segment before `seq`.
+    /// Returns the packet for an ACK of everything below `seq`, whose last segment has just come in order. A subflow also
+    /// delivers that segment to its connection.
     #[inline(always)]
     fn send_plain_ack(&mut self, id: FlowId, seq: Seq, echo: Timestamp) -> Packet {
         // ACKs of subflows have data numbers.
